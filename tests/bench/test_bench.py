@@ -154,6 +154,7 @@ def test_fixed_steps_integrate_an_oscillator(kind, least, most, tmp_path, monkey
     assert least < np.abs(states[:, 0] - exact).max() < most
 
 
+@pytest.mark.slow
 def test_sympy_derives_the_same_equations():
     at, rates = np.array([0.3, -0.7]), np.array([0.5, 1.1])
     own = derivation.question(2).at(at, rates)
@@ -211,6 +212,7 @@ def test_exudyn_gets_the_same_falling_cantilever():
         assert rods.error(rods.theirs(kind, 16, 2e-3)(), tip) < 2e-3
 
 
+@pytest.mark.slow
 def test_order_exact_costs_a_few_times_order_2():
     for entry in rods.operations():
         assert entry["second"] < entry["exact"] <= entry["goal"] * entry["second"]

@@ -353,7 +353,9 @@ def undisturbed(tmp_path_factory):
 STOPPED = ["simulate", "khang", "--duration", "0.02", "--over", "EI=20:40:12", *ONE]
 
 
-@pytest.mark.parametrize(("number", "code"), [rare(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("number", "code"), [rare(signal.SIGINT, 130), rare(signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+)
 def test_a_sweep_that_is_stopped_goes_on(number, code, undisturbed, tmp_path, monkeypatch, capsys):
     """What is computed is kept, and computed once; the file is that of a sweep that nothing has stopped."""
     monkeypatch.chdir(tmp_path)

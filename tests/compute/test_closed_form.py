@@ -371,6 +371,7 @@ def test_long_tapes_are_refused():
         form(robot, "H_T")
 
 
+@pytest.mark.slow
 def test_long_formulas_are_refused_unless_common_parts_are_shared():
     robot = kronbot.load("spatial", order="1").model
     _, inputs, matrices = question(robot, "J_T")
@@ -392,6 +393,7 @@ def test_the_size_of_formulas_is_known_before_any_is_written(monkeypatch):
         kronbot.load("torso").symbolic("text").hessian()
 
 
+@pytest.mark.slow
 def test_what_is_derived_from_an_inertia_matrix_that_is_too_long_is_not_traced(monkeypatch):
     """With the same words as after all of it: what is short alone is named."""
     robot = kronbot.load("torso").symbolic("text")
@@ -466,6 +468,7 @@ def test_no_two_names_are_written_alike_in_latex():
     assert r"q_{1}" in text and r"\mathrm{q\_1}" in text
 
 
+@pytest.mark.slow
 def test_sixty_joints_end_early():
     """The tree written out has 10**19 operations; nothing walks over it."""
     plain = form(arm(60, ["0"], "ad"), "J_T", 0)

@@ -109,6 +109,7 @@ def test_shipped_robots(name, folder):
     assert Structure.made == made
 
 
+@pytest.mark.slow
 def test_order_exact():
     """Rods are traced by functions within others."""
     wanted = learnt(order="exact", ask=lambda robot: robot.simulate(duration=0.01, solver="rodas", rtol=1e-2).to_dict())

@@ -40,7 +40,7 @@ def test_seeded_mutations_on_the_command_line(count, worker, tmp_path):
     assert wrong == {}
 
 
-@drawn(50, 150, strategies.robot_files() | strategies.files_with_any_text())
+@drawn(30, 150, strategies.robot_files() | strategies.files_with_any_text())
 def test_any_file_loads_or_is_refused(content):
     """Nothing but a description error comes out, and its places are in the file."""
     try:
@@ -88,6 +88,7 @@ def test_the_harness_sees_faults():
         assert any(text in line for line in fault), (fault, text)
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_or_dies_is_replaced():
     """Waiting ends, and the next command gets an answer."""
     one = harness.Worker(patience=0.0)

@@ -15,7 +15,7 @@ from kronbot.errors import ComputationError, DescriptionError
 
 
 @drawn(
-    4,
+    2,
     16,
     robots(max_links=3, max_coordinates=6, joined=True)
     | robots(max_links=2, max_coordinates=3, joined=True, yielding=True, floating=True),

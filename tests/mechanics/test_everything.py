@@ -34,7 +34,7 @@ EVERYTHING = (
 )
 
 
-@drawn(3, 14, *EVERYTHING)
+@drawn(2, 14, *EVERYTHING)
 def test_linear_models_are_derivatives_of_the_lagrangian(robot, order, seed):
     """M_L, D_L, K_L about any motion by central differences of the forces that the oracle needs for it."""
     q, qd, qdd = random_state(robot, order, seed)
@@ -173,7 +173,7 @@ elements:
 """
 
 
-@pytest.mark.parametrize(("q1", "rate"), [rare(0.35, 0.7), (0.35, -9.0), rare(0.1, 0.4), (-1.2, -0.3)])
+@pytest.mark.parametrize(("q1", "rate"), [rare(0.35, 0.7), (0.35, -9.0), rare(0.1, 0.4), rare(-1.2, -0.3)])
 def test_formulas_of_everything_have_the_values_of_the_library(q1, rate):
     """In a stop that pushes and in one that has let go, between stops, in a follower's stop."""
     robot = kronbot.loads(ALL)

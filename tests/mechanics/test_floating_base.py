@@ -23,7 +23,7 @@ from kronbot.mechanics.multibody.rotations import of_quaternion, quaternions
 
 
 @drawn(
-    4,
+    2,
     16,
     robots(max_links=3, max_coordinates=5, floating=True) | robots(max_links=2, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),

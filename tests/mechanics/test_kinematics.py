@@ -53,7 +53,7 @@ def test_stacker_has_the_reference_numbers():
 
 
 @drawn(
-    6,
+    3,
     20,
     robots() | robots(max_links=3, max_coordinates=4, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
@@ -285,7 +285,7 @@ def exact_jacobians():
     return found
 
 
-@pytest.mark.parametrize(("order", "slope"), [("1", 1), ("2", 2)])
+@pytest.mark.parametrize(("order", "slope"), [("1", 1), rare("2", 2)])
 def test_error_against_the_exact_rod_falls_with_the_order(order, slope):
     """J by differences of R' = R skew(kappa): order 2 is exact to first order in q_f, order 1 only at zero.
 

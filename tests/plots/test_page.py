@@ -658,6 +658,7 @@ def test_robots_that_no_page_holds_are_refused_before_they_are_traced(modes, mon
         Robot(robot).view()
 
 
+@pytest.mark.slow
 def test_of_many_beams_the_fewest_places_are_tried_first(monkeypatch):
     """The same places as of few beams, and of a robot that is too large for all nothing larger is traced."""
     model, tried, scene = kronbot.load("khang", order="1").model, [], drawing.scene
