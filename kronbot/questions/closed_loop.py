@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from kronbot.compute.arrays import Scalar
 from kronbot.description.gains import TIME
 from kronbot.errors import Argument, UsageError
+from kronbot.floats import Array
 from kronbot.mechanics.control.controllers import controllers
+from kronbot.mechanics.control.feedback import disk_margin, in_gain_and_phase, sensitivity_peak
 from kronbot.mechanics.motion.drives import drives
 from kronbot.model.robot import Robot
 from kronbot.questions.signals import Choice
+
+# Numbers of the disk margin; the last is not there where any gain may be multiplied without end.
+HIGH = "gain_margin_high"
+MARGINS = ("disk_margin", "disk_margin_frequency", "phase_margin", "gain_margin_low", HIGH)
+LOOP = (*MARGINS, "sensitivity_peak")
+# As a share: poles that are no nearer to anything than this are on the axis, or are not moved or not seen at all.
+LOST = 1e-9
 
 
 def controls(robot: Robot) -> bool:
@@ -27,6 +39,55 @@ def demand_loop(robot: Robot, choice: Choice) -> None:
         raise UsageError(Argument("closed_loop"), ": gains that change in time are those of a simulation")
     if any(each.kind == "power" for each in choice.measured):
         raise UsageError("power: of a closed loop, controllers have a part in it that is not told: leave it out")
+
+
+def numbers_of_loop(robot: Robot, gains: Array, own: Sequence[int], M: Array, A: Array) -> dict[str, Scalar]:
+    """Margins of a loop with state matrix A, cut at the torques of its controllers, and the peak of its sensitivity.
+
+    Of its ``own`` coordinates, with inertia M, and what is remembered, by place. None where what torques move cannot be
+    told from what they leave alone: of a free base.
+    """
+    n, free = robot.n, [place for place in own if place < robot.n]
+    joints = [joint.driven for joint in controllers(robot).joints]
+    rows = [i for i, place in enumerate(joints) if place in free]
+    if not rows:
+        return {}
+    moved = np.zeros((len(free), len(rows)))
+    moved[[free.index(joints[i]) for i in rows], range(len(rows))] = 1.0
+    B = np.zeros((len(A), len(rows)))
+    B[len(free) : 2 * len(free)] = np.linalg.solve(M, moved)
+    columns = [*free, *(n + place for place in free), *(n + place for place in own if place >= n)]
+    K = -gains.reshape(len(joints), -1)[np.ix_(rows, columns)]
+    loop = stilled(A, B, K)
+    if loop is None:
+        return {}
+    found = margin_numbers(*disk_margin(loop + B @ K, B, K))
+    peak = sensitivity_peak(loop + B @ K, B, K)
+    return found | ({"sensitivity_peak": peak} if np.isfinite(peak) else {})
+
+
+def stilled(A: Array, B: Array, K: Array) -> Array | None:
+    """A whose poles on the imaginary axis that K (s - A)^-1 B does not have decay; None where they are not apart."""
+    from scipy.linalg import eig
+
+    poles, left, right = eig(A, left=True, right=True)
+    size, still = float(np.abs(poles).max(initial=0.0)), A.astype(complex)
+    weights = np.linalg.norm(B, axis=0).max(), np.linalg.norm(K, axis=1).max()
+    for i in np.flatnonzero(np.abs(poles.real) <= LOST * size):
+        along = left[:, i].conj() @ right[:, i]
+        if abs(along) <= LOST:
+            return None
+        reach, seen = np.abs(left[:, i].conj() @ B).max() / weights[0], np.abs(K @ right[:, i]).max() / weights[1]
+        if min(reach, seen) <= LOST * abs(along):
+            still -= size / along * np.outer(right[:, i], left[:, i].conj())
+    return np.asarray(still.real)
+
+
+def margin_numbers(alpha: float, frequency: float) -> dict[str, Scalar]:
+    """A disk margin, where it is least, and the gains and the phase that it stands for."""
+    low, high, phase = in_gain_and_phase(alpha)
+    found: dict[str, Scalar] = {"disk_margin": alpha, "disk_margin_frequency": frequency, "phase_margin": phase}
+    return found | {"gain_margin_low": low} | ({"gain_margin_high": high} if np.isfinite(high) else {})
 
 
 def held(robot: Robot, locked: frozenset[int], integrals: Sequence[str]) -> frozenset[int]:

@@ -23,7 +23,6 @@ from kronbot.mechanics.control.feedback import (
     disk_margin,
     filtered,
     idle_directions,
-    in_gain_and_phase,
     observer,
     placed,
     reached,
@@ -38,7 +37,7 @@ from kronbot.model.joint import DrivenJoint
 from kronbot.model.robot import Robot
 from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.at_rows import at_rows
-from kronbot.questions.closed_loop import controls
+from kronbot.questions.closed_loop import MARGINS, controls, margin_numbers
 from kronbot.questions.elements import told_of_time
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
@@ -55,9 +54,6 @@ LIMIT = 1e5
 FILE = "gains.csv"
 # What ei and 2hump_ei leave, as in files.
 TOLERANCE = 0.05
-# Numbers of the disk margin; the last is not there where any gain may be multiplied without end.
-HIGH = "gain_margin_high"
-MARGINS = ("disk_margin", "disk_margin_frequency", "phase_margin", "gain_margin_low", HIGH)
 # Entries of a direction of length 1 that are told.
 SHARE = 1e-6
 
@@ -207,10 +203,7 @@ def _in_words(lost: Sequence[Pole], idle: Array, names: Sequence[str]) -> str:
 
 
 def _margins(rest: Reached, K: Array) -> dict[str, Scalar]:
-    alpha, frequency = disk_margin(rest.A, rest.B, K @ rest.N)
-    low, high, phase = in_gain_and_phase(alpha)
-    found: dict[str, Scalar] = {"disk_margin": alpha, "disk_margin_frequency": frequency, "phase_margin": phase}
-    return found | {"gain_margin_low": low} | ({"gain_margin_high": high} if np.isfinite(high) else {})
+    return margin_numbers(*disk_margin(rest.A, rest.B, K @ rest.N))
 
 
 def _observer(

@@ -28,7 +28,7 @@ from kronbot.model.robot import Robot
 from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions.jacobian import AXES, FrameView
-from kronbot.questions.linearize import matrix_units
+from kronbot.questions.outline import matrix_units
 from kronbot.records import dataclass
 
 PURPOSE = "export"

@@ -17,7 +17,7 @@ from kronbot.mechanics.control.repeated import Repeated
 from kronbot.mechanics.multibody.recursion import demand_inertia, inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
-from kronbot.questions import judgement
+from kronbot.questions import judgement, posed
 from kronbot.questions.bounded import demand_known, places, with_values
 from kronbot.questions.keeping import Deadline, gathered, kept
 from kronbot.questions.outline import numbered
@@ -124,8 +124,7 @@ def _meshes(
     progress: Callable[[float], None],
 ) -> Iterator[Result]:
     """The answer on one mesh after the other; the last one is complete."""
-    if robot.base:
-        raise UsageError("a floating base has no rest to plan for: plans are for arms that stand")
+    posed.demand_standing(robot)
     torques = [f"torque.{joint.name}" for joint in robot.joints]
     demand_known(robot, [name for name in within if name not in torques])
     demand_inertia(robot)

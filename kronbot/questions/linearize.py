@@ -30,11 +30,11 @@ from kronbot.model.build import numbers_apart, rigid_arm, together
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.balance import Unbalanced, balanced
-from kronbot.questions.closed_loop import held, told_of_loop
+from kronbot.questions.closed_loop import LOOP, held, numbers_of_loop, told_of_loop
 from kronbot.questions.columns import columns_of_control
 from kronbot.questions.elements import demand_directions, told_of_tendons, told_of_time
 from kronbot.questions.friction import told_of_friction
-from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered, sides
+from kronbot.questions.outline import Given, Labels, Outline, first, matrix_units, modal, numbered, sides
 from kronbot.questions.outputs import chosen, named_in
 from kronbot.questions.responses import columns
 from kronbot.questions.result import Outcome, Result
@@ -236,6 +236,8 @@ class Linearization:
         largest, force = (float(np.abs(part).max(initial=0.0)) for part in (h, values["g"]))
         balanced = largest <= BALANCED * max(1.0, force)
         summary: dict[str, Scalar] = {"states": len(states), **reached.counts, "largest_h_L": largest}
+        if self.closed_loop:
+            summary |= numbers_of_loop(robot, values["gains"], own, system.M[plain, plain], space.A)
         about = _about(robot, self.trace, given.point, balanced)
         return arrays, summary | verdict(robot, system, found, about, choice.locked)
 
@@ -284,7 +286,8 @@ class Linearization:
 def outline(robot: Robot, given: Given) -> Outline:
     """What the answer holds: matrices, state space and modes, of which the free coordinates are a part."""
     names = robot.coordinates
-    integrals = columns_of_control(robot) if any(given.get("closed_loop", ())) else []
+    loop = any(given.get("closed_loop", ()))
+    integrals = columns_of_control(robot) if loop else []
     states = [*names, *(f"{name}_dot" for name in names), *integrals]
     asked = {
         side: [str(word) for each in given.get(side, ()) for word in named_in(each)] for side in ("inputs", "outputs")
@@ -295,7 +298,8 @@ def outline(robot: Robot, given: Given) -> Outline:
     arrays |= {"h_L": (names, None), "A": (states, states), "B": (states, enter), "C": (leave, states)}
     arrays |= {"D": (leave, enter), **modal(names, beside=len(integrals))}
     arrays["margins"] = numbered(len(states)), ["controllable", "controllable_error", "observable", "observable_error"]
-    words = ["states", "controllable", "observable", "largest_h_L", "free_coordinates", "largest_growth_rate", BEYOND]
+    words = ["states", "controllable", "observable", "largest_h_L", *(LOOP if loop else ()), "free_coordinates"]
+    words += ["largest_growth_rate", BEYOND]
     usual = first("frequencies", robot, "all" not in given.get("lock", ()))
     kinds = [str(kind) for kind in given.get("response", ()) if kind]
     texts = ["verdict", "controllable_doubt", "observable_doubt", *["response"] * bool(kinds)]
@@ -342,9 +346,3 @@ def _steady(robot: Robot, trace: Trace, point: Point) -> bool:
     scale[scale == 0] = 1.0
     parts = [A / scale for A in (M, D, K)] + [rows["h"] / np.abs(rows["g"]).max(initial=1.0)]
     return all(np.abs(A - A[0]).max(initial=0.0) <= STEADY * max(1.0, np.abs(A[0]).max(initial=0.0)) for A in parts)
-
-
-def matrix_units(robot: Robot, free: list[int]) -> list[dict[str, list[str]]]:
-    """Units of M_L, D_L, K_L: generalized force per second derivative, rate, coordinate."""
-    rows, own = robot.force_units(free), [robot.units[place] for place in free]
-    return [{"rows": rows, "columns": [f"{time}/({unit})" for unit in own]} for time in ("s2", "s", "1")]

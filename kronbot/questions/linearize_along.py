@@ -25,8 +25,8 @@ from kronbot.questions.contacts_along import ContactsAlong, told_of_contacts_alo
 from kronbot.questions.elements import demand_constant
 from kronbot.questions.grids import SHORTEST_STEP, demand_rows, grid
 from kronbot.questions.limits import told_of_motion
-from kronbot.questions.linearize import PURPOSE, matrix_units, rigid_forces
-from kronbot.questions.outline import Given, Labels, Outline, numbered
+from kronbot.questions.linearize import PURPOSE, rigid_forces
+from kronbot.questions.outline import Given, Labels, Outline, matrix_units, numbered
 from kronbot.questions.periods import ALL_LOCKED, Along
 from kronbot.questions.result import Result
 from kronbot.questions.verdict import model_in_words

@@ -22,6 +22,12 @@ def sides(rows: Sequence[str], of_rows: Sequence[str], columns: Sequence[str], o
     return dict(zip(rows, of_rows, strict=True)), dict(zip(columns, of_columns, strict=True))
 
 
+def matrix_units(robot: Robot, free: list[int]) -> list[dict[str, list[str]]]:
+    """Units of M_L, D_L, K_L: generalized force per second derivative, rate, coordinate."""
+    rows, own = robot.force_units(free), [robot.units[place] for place in free]
+    return [{"rows": rows, "columns": [f"{time}/({unit})" for unit in own]} for time in ("s2", "s", "1")]
+
+
 @dataclass(frozen=True)
 class Outline:
     """Names of the numbers and texts of the summary, of arrays with their rows and columns, and of the series.

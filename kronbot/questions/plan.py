@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.errors import ComputationError, Interrupted, UsageError
+from kronbot.errors import ComputationError, Interrupted
 from kronbot.floats import Array
 from kronbot.mechanics.control.planned import Plan
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.model.robot import Robot
-from kronbot.questions import judgement
+from kronbot.questions import judgement, posed
 from kronbot.questions.bounded import demand_known
 from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.judgement import Wish
@@ -41,8 +41,7 @@ def plan(
     One that somebody interrupts, or so many ``seconds``, or whose search ends without one that arrives, is the best so
     far, with its error. Raises ComputationError where there is none, Interrupted where it was not begun in time.
     """
-    if robots[0].base:
-        raise UsageError("a floating base has no rest to plan for: plans are for arms that stand")
+    posed.demand_standing(robots[0])
     demand_known(robots[0], [*wish.limits])
     deadline = Deadline(seconds)
     return kept(lambda met: _plan(robots, between, wish, Search(met, deadline, progress)))

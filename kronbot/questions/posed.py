@@ -30,6 +30,18 @@ EVENLY = 0.1
 WEIGHTLESS = 1e-6
 
 
+def demand_standing(robot: Robot) -> None:
+    """Raise UsageError for a floating base, with what to do instead."""
+    if robot.base:
+        raise UsageError(
+            "a floating base cannot be planned for: where it ends, and turns to, depends on the whole motion, so that "
+            "joints alone are no goal. Leave base out of the file, plan with the base held (",
+            Argument("drive", "motion"),
+            ", which motors follow wherever the base is), and simulate this motion with the base: it comes to rest "
+            "with the joints, and beams nearly",
+        )
+
+
 def arm(robot: Robot, wish: Wish) -> Arm:
     """Its equations with its values, and both ends: equilibria."""
     start, goal = (sag(robot, judgement.placed(robot, values)) for values in (wish.start, wish.goal))

@@ -7,6 +7,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from thinned import rare
 
+import kronbot
 from kronbot.compute.trace import Traced
 from kronbot.description import choices
 from kronbot.errors import DescriptionError, UsageError
@@ -202,3 +203,68 @@ def test_feedback_on_top_of_the_rigid_torques():
             text.replace("DRIVE", "drive: rigid-inverse-dynamics").replace("motion}", "motion, gravity: rigid}")
             + motion
         )
+
+
+LOOP = """
+kronbot: 1
+name: loop
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - {name: a, joint: {type: revolute, name: q1}, dh: {a: 1, d: 0, alpha: 0, theta: 0}, BEAM}
+  - {name: b, joint: {type: revolute, name: q2, rotor_inertia: 0.1, elastic: {stiffness: 400, damping: 0.2}},
+     dh: {a: 1, d: 0, alpha: 0, theta: 0}, rigid: {mass: 1, com: [-0.4, 0, 0], inertia: {Izz: 0.1}}}
+control:
+  q1: {pid: {kp: 30, ki: 20, kd: 6}, gravity: none}
+  q2: {pid: {kp: 20, kd: 3}, gravity: none}
+"""
+FLAT, BOTH = (f"flexible: {{mass: 1, EI: {{y: 40, z: 50}}, modes: {{v: 2{more}}}}}" for more in ("", ", w: 1"))
+
+
+def test_margins_of_a_loop_cut_at_its_torques(tmp_path):
+    """By frequency responses of the open arm and of controllers by hand, D of two inputs by brute force."""
+    robot = Robot(model(LOOP.replace("BEAM", FLAT)))
+    at = {"q": {"q2": 0.8}, "inputs": "torques"}
+    plant, found = robot.linearize(**at), robot.linearize(**at, closed_loop=True).summary
+    A, B, states = plant["A"], plant["B"], list(plant.arrays["A"].rows)
+    C = np.eye(len(A))[[states.index("q1"), states.index("q2.motor")]]
+    frequencies = np.geomspace(0.1, 300, 3000)
+    G = C @ np.linalg.solve(1j * frequencies[:, None, None] * np.eye(len(A)) - A, B + 0j)
+    s = 1j * frequencies
+    law = np.zeros((len(s), 2, 2), dtype=complex)
+    law[:, 0, 0], law[:, 1, 1] = 30 + 20 / s + 6 * s, 20 + 3 * s
+    S = np.linalg.inv(np.eye(2) + law @ G)
+    for less, wanted in ((0.5, 1 / found["disk_margin"]), (0.0, found["sensitivity_peak"])):
+        gains = []
+        for d in np.geomspace(1e-2, 1e2, 401):
+            scale = np.array([[1, 1 / d], [d, 1]])
+            gains.append(np.linalg.norm((S - less * np.eye(2)) * scale, 2, axis=(1, 2)))
+        assert np.min(gains, axis=0).max() == pytest.approx(wanted, rel=2e-3)
+    assert found["phase_margin"] == pytest.approx(2 * np.arctan(found["disk_margin"] / 2))
+    assert set(found) <= set(outline(robot.model, {"closed_loop": [True]}).all)
+    # Bending across the plane swings on, and is none of the loop.
+    across = Robot(model(LOOP.replace("BEAM", BOTH))).linearize(**at, closed_loop=True).summary
+    assert [across[name] for name in ("disk_margin", "sensitivity_peak")] == pytest.approx(
+        [found[name] for name in ("disk_margin", "sensitivity_peak")], rel=1e-6
+    )
+    afloat = LOOP.replace("BEAM", FLAT).replace(
+        "links:", "base: {type: floating, rigid: {mass: 9, inertia: {Ixx: 2, Iyy: 2, Izz: 2}}}\nlinks:"
+    )
+    assert "disk_margin" not in Robot(model(afloat)).linearize(closed_loop=True).summary
+
+
+def test_margins_of_a_filtered_loop_are_those_of_its_design(tmp_path):
+    text = LOOP.replace("BEAM", FLAT).partition("control:")[0]
+    best = Robot(model(text)).design(lqr=True, noise={"q1": 1e-3, "q2": 1e-3})
+    for name in ("gains", "estimator"):
+        table = best.arrays[name]
+        lines = [
+            f"{row},{','.join(map(repr, values))}"
+            for row, values in zip(table.rows, table.values.tolist(), strict=True)
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join([f",{','.join(table.columns)}", *lines]))
+    for estimator, wanted in (("", "disk_margin"), (", estimator: estimator.csv", "filtered_disk_margin")):
+        (tmp_path / "arm.yaml").write_text(f"{text}control: {{state_feedback: {{K: gains.csv{estimator}}}}}\n")
+        found = kronbot.load(tmp_path / "arm.yaml").linearize(closed_loop=True).summary
+        assert found["disk_margin"] == pytest.approx(best.summary[wanted], rel=1e-6)
+        assert found["sensitivity_peak"] >= 1 - 1e-9

@@ -590,3 +590,25 @@ def test_accelerations_keep_their_limits_on_either_side_of_a_step_of_torque(limi
     for tau in sides:
         qdd = np.linalg.solve(there["M"], (np.outer(tau, [1, 0]) - there["tau"])[:, :, None])[:, 0, 0]
         assert 0.85 * limit < np.abs(qdd).max() <= limit * (1 + 1e-5)
+
+
+@pytest.mark.slow
+def test_an_arm_on_a_floating_base_moves_by_the_plan_of_one_that_is_held(tmp_path):
+    """As the refusal says: joints arrive, and the base is at rest with them."""
+    afloat = kronbot.load("floating-canadarm", order="1")
+    with pytest.raises(UsageError, match="floating base cannot be planned for: .* Leave base out of the file"):
+        afloat.plan({"q1": 0.5}, duration=20)
+    text = afloat.description.source.text
+    base, links, motion = (text.index(f"\n{word}:") for word in ("base", "links", "motion"))
+    goal = {"q1": 0.5, "q2": 0.3, "q3": 0.2}
+    held = Robot(model(text[:base] + text[links:motion], order="1"))
+    write(held.plan(goal, duration=20, drive="motion"), tmp_path / "plan.csv")
+    follow = ", ".join(f"{name}: {{motion: {{type: table, file: plan.csv, held: true}}}}" for name in goal)
+    (tmp_path / "afloat.yaml").write_text(f"{text[:motion]}\nsimulate: {{drive: {{{follow}}}}}\n")
+    run = kronbot.load(tmp_path / "afloat.yaml", order="1").simulate(30, 0.1)
+    assert [run[name][-1] for name in goal] == pytest.approx([*goal.values()], abs=1e-9)
+    after = run["t"] > 20.05
+    assert (
+        abs(run["base.y"][-1]) > 1e-2
+        and np.abs(run["base.y_dot"][after]).max() < 5e-3 * np.abs(run["base.y_dot"]).max()
+    )

@@ -23,7 +23,8 @@ from kronbot.mechanics.motion.drives import drives
 
 
 def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
-    """M, D, K of a linear model with the gains of its robot's controllers, of coordinates and integrals; E beside them.
+    """M, D, K of a linear model with the gains of its robot's controllers, of coordinates and integrals; E beside them,
+    and the gains (joints x all that is fed back).
 
     Limits of efforts are left out, and targets stay where they are.
     """
@@ -38,12 +39,14 @@ def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
     tau = control.spread(law.asked)
     by_q, by_qd, by_I = (casadi.jacobian(tau, symbols) for symbols in (linear.q, linear.qd, integrals))
     of_q, of_qd, of_I = (casadi.jacobian(law.rates, symbols) for symbols in (linear.q, linear.qd, integrals))
-    gains = [by_q, by_qd, by_I, of_q, of_qd, of_I]
-    by_q, by_qd, by_I, of_q, of_qd, of_I = casadi.substitute(gains, [here], [linear.q])
+    own = casadi.jacobian(law.asked, casadi.vertcat(linear.q, linear.qd, integrals))
+    gains = [by_q, by_qd, by_I, of_q, of_qd, of_I, own]
+    by_q, by_qd, by_I, of_q, of_qd, of_I, own = casadi.substitute(gains, [here], [linear.q])
     M = casadi.diagcat(parts["M"], SX.eye(m))
     D = casadi.blockcat([[parts["D"] - by_qd, -by_I], [-of_qd, -of_I]])
     K = casadi.blockcat([[parts["K"] - by_q, SX(n, m)], [-of_q, SX(m, m)]])
-    return {**parts, "M": M, "D": D, "K": K, "E": casadi.vertcat(parts["E"], SX(m, parts["E"].columns()))}
+    E = casadi.vertcat(parts["E"], SX(m, parts["E"].columns()))
+    return {**parts, "M": M, "D": D, "K": K, "E": E, "gains": casadi.densify(own)}
 
 
 def _unlimited(control: Controllers) -> Controllers:

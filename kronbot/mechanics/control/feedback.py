@@ -144,32 +144,47 @@ def disk_margin(A: Array, B: Array, K: Array) -> tuple[float, float]:
     loop = A - B @ K
     if np.linalg.eigvals(loop).real.max() >= 0:
         return 0.0, 0.0
-    half = np.eye(B.shape[1]) / 2
+    value, w = _peak(loop, B, K, 0.5, np.abs(np.linalg.eigvals(A)))
+    return 1 / value, w
+
+
+def sensitivity_peak(A: Array, B: Array, K: Array) -> float:
+    """The largest mu(S) over the frequencies, of one input the largest |S|; infinite where the loop is not stable."""
+    loop = A - B @ K
+    return (
+        _peak(loop, B, K, 1.0, np.abs(np.linalg.eigvals(A)))[0] if np.linalg.eigvals(loop).real.max() < 0 else math.inf
+    )
+
+
+def _peak(loop: Array, B: Array, K: Array, share: float, poles: Array) -> tuple[float, float]:
+    """The largest mu(S - (1 - share)) over the frequencies of a stable loop, and where; those of its ``poles`` cut
+    open are looked at first."""
+    through = share * np.eye(B.shape[1])
 
     def sensitivity(w: float) -> Complex:
-        return np.asarray(half - K @ np.linalg.solve(1j * w * np.eye(len(A)) - loop, B.astype(complex)))
+        return np.asarray(through - K @ np.linalg.solve(1j * w * np.eye(len(loop)) - loop, B.astype(complex)))
 
     scales = [np.ones(B.shape[1])]
 
     def least(G: Complex) -> float:
         return min(_gain(G, scale) for scale in scales)
 
-    at = [0.0, *np.abs(np.linalg.eigvals(loop)).tolist(), *np.abs(np.linalg.eigvals(A)).tolist()]
-    best = (0.5, 0.0)  # that of any loop at high frequencies, where S is 1
+    at = [0.0, *np.abs(np.linalg.eigvals(loop)).tolist(), *poles.tolist()]
+    best = (share, 0.0)  # that of any loop at high frequencies, where S is 1
     for _ in range(100):
         value, w = max((least(sensitivity(w)), w) for w in at)
-        if len(half) > 1 and value > best[0] * (1 + ACCURACY):
+        if len(through) > 1 and value > best[0] * (1 + ACCURACY):
             scales.append(_balancing(sensitivity(w)))
             value = least(sensitivity(w))
         best = max(best, (value, w))
         level = best[0] * (1 + ACCURACY)
-        edges = sorted({w for d in scales for w in _crossings(loop, B / d, -(d[:, None] * K), half, level)})
+        edges = sorted({w for d in scales for w in _crossings(loop, B / d, -(d[:, None] * K), through, level)})
         edges = [0.0, *edges, *(2 * w for w in edges[-1:])]
         between = [(a + b) / 2 for a, b in zip(edges, edges[1:], strict=False)]
         at = [w for w in between if least(sensitivity(w)) > level]
         if not at:
             break
-    return 1 / best[0], best[1]
+    return best
 
 
 def _gain(G: Complex, d: Array) -> float:
