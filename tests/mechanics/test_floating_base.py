@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import yaml
 from hypothesis import strategies as st
-from mechanics.test_recursion import check_against_lagrangian, equations, random_state
-from oracles import Lagrangian
+from mechanics.test_recursion import check_against_lagrangian, random_state
+from oracles import Lagrangian, number
 from random_robots import robots, to_yaml, turn
 from robots_in_tests import loaded, model, moving
 from scipy.integrate import solve_ivp
@@ -19,7 +19,9 @@ import kronbot
 from kronbot.compute.native import policy
 from kronbot.errors import DescriptionError, UsageError
 from kronbot.mechanics.multibody.momentum import momentum
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
 from kronbot.mechanics.multibody.rotations import of_quaternion, quaternions
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 
 
 @drawn(
@@ -62,37 +64,66 @@ def rigid_tree(seed):
 
 
 def in_pinocchio(robot):
-    """The same tree on Pinocchio's free-flyer."""
+    """The same tree on Pinocchio's free-flyer, where our rates stand among those of Pinocchio, and dampers.
+
+    Branch by branch: Pinocchio takes the coordinates of a subtree for neighbours, and answers wrongly where they are
+    not.
+    """
     import pinocchio as pin
 
+    def moved(xyz=(0, 0, 0), rpy=(0, 0, 0)):
+        return pin.SE3(turn(*map(number, rpy)), np.array(list(map(number, xyz))))
+
     def inertia(body):
-        entry = body["inertia"]
+        entry = body.get("inertia", {})
         rows = [["Ixx", "Ixy", "Ixz"], ["Ixy", "Iyy", "Iyz"], ["Ixz", "Iyz", "Izz"]]
-        tensor = np.array([[entry[key] for key in row] for row in rows])
+        tensor = np.array([[number(entry.get(key, 0)) for key in row] for row in rows])
         return pin.Inertia(body["mass"], np.array(body["com"]), tensor)
 
-    made, still = pin.Model(), pin.SE3.Identity()
+    made = pin.Model()
     made.gravity.linear = np.array(robot["gravity"])
-    known = {"base": made.addJoint(0, pin.JointModelFreeFlyer(), still, "base")}
-    made.appendBodyToJoint(known["base"], inertia(robot["base"]["rigid"]), still)
-    for link in robot["links"]:
-        place = pin.SE3(turn(*link["pose"]["rpy"]), np.array(link["pose"]["xyz"]))
-        joint = pin.JointModelRZ() if link["joint"]["type"] == "revolute" else pin.JointModelPZ()
-        known[link["name"]] = made.addJoint(known[link["parent"]], joint, place, link["name"])
-        made.appendBodyToJoint(known[link["name"]], inertia(link["rigid"]), still)
-    return made
+    flyer = made.addJoint(0, pin.JointModelFreeFlyer(), moved(), "base")
+    made.appendBodyToJoint(flyer, inertia(robot["base"]["rigid"]), moved())
+    links, places = robot["links"], {}
+    parents = [link.get("parent") or ([{"name": "base"}, *links])[i]["name"] for i, link in enumerate(links)]
+
+    def hang(name, joint, place):
+        for link in (link for link, parent in zip(links, parents, strict=True) if parent == name):
+            row = {key: number(value) for key, value in link.get("dh", {}).items()}
+            before, root = moved(**link.get("pose", {})), moved()
+            tip = moved()
+            if row and robot["convention"] == "modified":
+                before = moved(rpy=[row["alpha"], 0, 0]) * moved(xyz=[row["a"], 0, 0])
+            elif row:
+                tip = moved(xyz=[row["a"], 0, 0], rpy=[row["alpha"], 0, 0])
+            if row:
+                root = moved(xyz=[0, 0, row["d"]], rpy=[0, 0, row["theta"]])
+            own, held = joint, place * before
+            if link["joint"]["type"] != "fixed":
+                kind = pin.JointModelRZ() if link["joint"]["type"] == "revolute" else pin.JointModelPZ()
+                own, held = made.addJoint(joint, kind, held, link["name"]), moved()
+                places[link["joint"]["name"]] = made.joints[own].idx_v
+            root = held * root
+            for key, at in (("rigid", root * tip), ("hub", root), ("payload", root * tip)):
+                if key in link:
+                    made.appendBodyToJoint(own, inertia(link[key]), at)
+            hang(link["name"], own, root * tip)
+
+    hang("base", flyer, moved())
+    moving = [link["joint"] for link in links if link["joint"]["type"] != "fixed"]
+    at = [*range(6), *(places[joint["name"]] for joint in moving)]
+    made.armature[at[6:]] = [joint.get("rotor_inertia", 0) * joint.get("gear", 1) ** 2 for joint in moving]
+    return made, at, np.array([0.0] * 6 + [joint.get("damping", 0) for joint in moving])
 
 
-@pytest.mark.parametrize("seed", [rare(0), 1, 2])
-def test_equations_of_motion_are_those_of_the_free_flyer_of_pinocchio(seed):
-    """M, forces and accelerations, after the change from angles and their rates to twists of the body."""
+@drawn(3, 30, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
+def test_equations_of_motion_are_those_of_the_free_flyer_of_pinocchio(robot, seed):
+    """M, forces, accelerations and momenta of random rigid trees, after the change from angles and rates to twists."""
     pin = pytest.importorskip("pinocchio")
-    said = rigid_tree(seed)
-    made = in_pinocchio(said)
+    made, at, damping = in_pinocchio(robot)
     data = made.createData()
-    rng = np.random.default_rng(seed + 100)
-    n = 10
-    q, qd, qdd = rng.uniform(-1.2, 1.2, (3, n))
+    q, qd, qdd = random_state(robot, 0, seed)
+    n = len(q)
     R = turn(*q[3:6])
     (cx, cy, _), (sx, sy, _) = np.cos(q[3:6]), np.sin(q[3:6])
     B = np.array([[1, 0, -sy], [0, cx, sx * cy], [0, -sx, cx * cy]])  # angular velocity in the axes of the base
@@ -104,24 +135,42 @@ def test_equations_of_motion_are_those_of_the_free_flyer_of_pinocchio(seed):
             [0, -cx * x, -sx * cy * x - cx * sy * y],
         ]
     )
-    T = np.eye(n)
+    # Rates of Pinocchio are T times ours, accelerations T qdd + extra.
+    T = np.zeros((n, n))
+    T[at, range(n)] = 1
     T[:3, :3], T[3:6, 3:6] = R.T, B
     extra = np.zeros(n)
     extra[:3], extra[3:6] = -np.cross(B @ qd[3:6], R.T @ qd[:3]), B_dot @ qd[3:6]
-    their_q = np.concatenate([q[:3], pin.Quaternion(R).coeffs(), q[6:]])
+    their_q = np.zeros(n + 1)
+    their_q[:3], their_q[3:7] = q[:3], pin.Quaternion(R).coeffs()
+    their_q[np.array(at[6:], int) + 1] = q[6:]
     M = np.array(pin.crba(made, data, their_q))
-    M = np.triu(M) + np.triu(M, 1).T
-    bias = pin.rnea(made, data, their_q, T @ qd, extra)
-    ours = equations(model(said, "0"))
-    tau = T.T @ (M @ T @ qdd + bias)
-    size = np.abs(tau).max() + np.abs(M).max()
-    assert np.abs(ours(q, qd, qdd)["M"].reshape(n, n) - T.T @ M @ T).max() < 1e-10 * np.abs(M).max()
-    assert np.abs(ours(q, qd, qdd)["tau"] - tau).max() < 1e-10 * size
-    assert np.abs(ours(q, qd, 0 * q)["tau"] - T.T @ bias).max() < 1e-10 * size
-    force = rng.uniform(-20, 20, n)
-    theirs = np.linalg.solve(T, pin.aba(made, data, their_q, T @ qd, np.linalg.solve(T.T, force)) - extra)
+    M = T.T @ (np.triu(M) + np.triu(M, 1).T) @ T
+    bias = T.T @ pin.rnea(made, data, their_q, T @ qd, extra) + damping * qd
+    found = moving(
+        model(robot, "0"),
+        tau=inverse_dynamics,
+        M=lambda state, x: generalized_inertia_matrix(state),
+        recursive=lambda state, x: ALGORITHMS["recursive"](state, x, {}),
+        composite=lambda state, x: ALGORITHMS["composite"](state, x, {}),
+        p=lambda state, x: momentum(state).linear,
+        L=lambda state, x: momentum(state).angular,
+    )
+    size = np.abs(bias).max() + np.abs(M).max() * max(1, np.abs(qdd).max())
+    ours = found(q, qd, qdd)
+    assert np.abs(ours["M"].reshape(n, n) - M).max() < 1e-10 * np.abs(M).max()
+    assert np.abs(ours["tau"] - M @ qdd - bias).max() < 1e-10 * size
+    assert np.abs(found(q, qd, 0 * q)["tau"] - bias).max() < 1e-10 * size
+    their = pin.computeCentroidalMomentum(made, data, their_q, T @ qd)
+    turning = their.angular + np.cross(pin.centerOfMass(made, data, their_q), their.linear)
+    assert np.abs(ours["p"] - their.linear).max() < 1e-10 * size
+    assert np.abs(ours["L"] - turning).max() < 1e-10 * size
+    force = np.random.default_rng(seed).uniform(-20, 20, n)
+    theirs = pin.aba(made, data, their_q, T @ qd, np.linalg.solve(T.T, force - damping * qd))
+    theirs = np.linalg.solve(T, theirs - extra)
     for algorithm in ("recursive", "composite"):
-        assert np.abs(ours(q, qd, force)[algorithm] - theirs).max() < 1e-10 * np.abs(theirs).max()
+        rest = found(q, qd, force)[algorithm] - theirs
+        assert np.abs(M @ rest).max() < 1e-10 * (size + np.abs(M).max() * np.abs(theirs).max())
 
 
 ARM = """
