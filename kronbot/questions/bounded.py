@@ -18,6 +18,7 @@ from kronbot.mechanics.multibody.state import State, propagate
 from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
 from kronbot.questions.outputs import Output
+from kronbot.questions.pressed import pressed
 
 
 def outputs(robot: Robot) -> dict[str, tuple[Output, int]]:
@@ -57,7 +58,7 @@ def places(state: State) -> dict[str, SX]:
 def seen(robot: Robot, columns: Sequence[str]) -> casadi.Function:
     """(q, qd, qdd, parameters) -> the columns."""
     q, qd, qdd = (SX.sym(word, robot.n) for word in ("q", "qd", "qdd"))
-    state = propagate(robot, q, qd)
+    state = pressed(propagate(robot, q, qd))
     always, others = _always(state), outputs(robot)
     instant = Instant(state, qdd, inverse_dynamics(state, qdd))
     values = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import casadi
 import numpy as np
@@ -21,8 +22,8 @@ from kronbot.questions import judgement, posed
 from kronbot.questions.bounded import demand_known, places, with_values
 from kronbot.questions.keeping import Deadline, gathered, kept
 from kronbot.questions.outline import numbered
+from kronbot.questions.pressed import at_rest, pressed, told_of_forces
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.statics import sag
 from kronbot.records import dataclass
 from kronbot.system.interruption import Interruptions
 
@@ -128,9 +129,10 @@ def _meshes(
     torques = [f"torque.{joint.name}" for joint in robot.joints]
     demand_known(robot, [name for name in within if name not in torques])
     demand_inertia(robot)
+    told = told_of_forces(robot)
     free = robot.others(frozenset(robot.rigid))
     equations, outputs = _equations(robot, path.columns)
-    guess = sag(robot, judgement.placed(robot, start))
+    guess = at_rest(robot, judgement.placed(robot, start))
     # From where the arm is to where the path begins, and along it, at rest.
     first = path.at(np.zeros(1))[0]
     for share in np.linspace(0, 1, 11)[1:]:
@@ -159,7 +161,8 @@ def _meshes(
         error = np.column_stack([run.series[name] for name in path.columns]) - path.at(run.series["t"] - before)
         missed = float(np.abs(error).max())
         arrived = missed <= ARRIVED * path.way
-        yield _answer(robot, path, within, run, motion, (found, behind), (before, after, missed), arrived)
+        answer = _answer(robot, path, within, run, motion, (found, behind), (before, after, missed), arrived)
+        yield replace(answer, warnings=[*told, *answer.warnings])
         if arrived:
             progress(1.0)
             return
@@ -173,7 +176,7 @@ def _meshes(
 def _equations(robot: Robot, columns: Sequence[str]) -> tuple[Repeated, Repeated]:
     """[q, qd, qdd] -> forces and accelerations of columns, and [q] -> these. Raises UsageError."""
     q, qd, qdd = (SX.sym(word, robot.n) for word in ("q", "qd", "qdd"))
-    state = propagate(robot, q, qd)
+    state = pressed(propagate(robot, q, qd))
     known = places(state)
     for name in columns:
         if name not in known:

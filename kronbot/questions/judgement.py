@@ -17,13 +17,14 @@ from kronbot.errors import KronbotError
 from kronbot.floats import Array
 from kronbot.mechanics.control.planned import Plan
 from kronbot.mechanics.control.wanted import Arm
+from kronbot.mechanics.motion.forces import forces
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.bounded import outputs
+from kronbot.questions.pressed import at_rest
 from kronbot.questions.result import Result
 from kronbot.questions.simulate import Run, simulate
-from kronbot.questions.statics import sag
 from kronbot.records import dataclass
 
 # Rows of the answer at least; modes more a direction of the model that judges.
@@ -76,7 +77,7 @@ def under(robot: Robot, best: Plan, wish: Wish, finer: int, watch: Callable[[], 
             file = _table(tables, joint.name, times, np.append(tau, tau[-1]))
             drives[joint.name] = JointDrive(torque=TimeTable(file, steps=True))
     held = {joint.driven for joint in robot.joints} if wish.follows else set()
-    start = sag(robot, placed(robot, wish.start)).tolist()
+    start = at_rest(robot, placed(robot, wish.start)).tolist()
     q = {place: value for place, value in enumerate(start) if place not in held}
     moved = _driven(robot, robot.file, drives, tables, robot.order)
     asked = _outputs(robot, [*wish.limits])
@@ -127,8 +128,8 @@ def _table(tables: dict[str, Table], name: str, times: Array, values: Array) -> 
 def _driven(
     robot: Robot, file: RobotFile, drives: Mapping[str, JointDrive], tables: Mapping[str, Table], order: str
 ) -> Robot:
-    said = robot.description
-    file = replace(file, control=Control(), motion={}, simulate=Simulate(drive=dict(drives)))
+    said, acting = robot.description, tuple(each.push for each in forces(robot).constant.on_frames)
+    file = replace(file, control=Control(), motion={}, simulate=Simulate(drive=dict(drives), forces=acting))
     return build(replace(said, robot=file, tables={**said.tables, **tables}), order)
 
 
@@ -204,7 +205,9 @@ def judged(
     try:
         moved = _driven(robot, replace(robot.file, links=links), drives, tables, robot.order)
         end, tolerances = duration + after, Tolerances(1e-8, 1e-10)
-        whole = Run(end, end / ROWS, "recursive", "rodas", tolerances, {}, {}, "equilibrium")
+        start = at_rest(moved, placed(moved, wish.start))
+        q = {place: float(start[place]) for place in moved.others(frozenset(moved.rigid))}
+        whole = Run(end, end / ROWS, "recursive", "rodas", tolerances, q, {})
         outcome = simulate(moved, whole, lambda share: watch())
         if outcome.error is not None:
             raise outcome.error

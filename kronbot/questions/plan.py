@@ -18,6 +18,7 @@ from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.judgement import Wish
 from kronbot.questions.keeping import SO_FAR, Deadline, kept
 from kronbot.questions.outline import Given, Outline, numbered
+from kronbot.questions.pressed import told_of_forces
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.searching import Search
 from kronbot.system.platform import host
@@ -55,6 +56,7 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
         with met.heard():
             met.demand_none()
             demand_inertia(robot)
+            told_of_forces(robot)
             found.search(robots, wish)
             found.look(between, wish)
             answer = _answer(robot, wish, found, True)
@@ -94,7 +96,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
         if tau is not None:
             summary[f"peak_torque.{joint.name}"] = float(np.abs(tau).max())
             summary[f"rms_torque.{joint.name}"] = float(np.sqrt((tau**2).mean()))
-    told = [] if run is None else list(run.warnings)
+    told = [*told_of_forces(robot), *([] if run is None else run.warnings)]
     if found.lost and found.least != wish.least:
         what = (
             "this is a smooth motion" if wish.follows else "these are the torques nearest to those of a smooth motion"

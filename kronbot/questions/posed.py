@@ -21,7 +21,7 @@ from kronbot.model.robot import Robot
 from kronbot.questions import judgement
 from kronbot.questions.bounded import seen, with_values
 from kronbot.questions.judgement import Wish
-from kronbot.questions.statics import sag
+from kronbot.questions.pressed import at_rest, pressed
 
 Bounds = Mapping[str, tuple[float, float]]
 # What the first guess of the time between two places has beside the way there, as a share of the whole way.
@@ -44,7 +44,7 @@ def demand_standing(robot: Robot) -> None:
 
 def arm(robot: Robot, wish: Wish) -> Arm:
     """Its equations with its values, and both ends: equilibria."""
-    start, goal = (sag(robot, judgement.placed(robot, values)) for values in (wish.start, wish.goal))
+    start, goal = (at_rest(robot, judgement.placed(robot, values)) for values in (wish.start, wish.goal))
     forces, columns = _forces(robot), with_values(robot, seen(robot, [*wish.limits]))
     if wish.least != "residual" or wish.duration is None:
         return Arm(forces, columns, start, goal)
@@ -102,7 +102,7 @@ def falling(robot: Robot, arm: Arm, wanted: Wanted, intervals: int) -> list[Plan
 def _forces(robot: Robot) -> Repeated:
     """[q, qd, qdd] -> forces that a motion needs."""
     q, qd, qdd = (SX.sym(word, robot.n) for word in ("q", "qd", "qdd"))
-    needed = casadi.densify(inverse_dynamics(propagate(replace(robot, stops=()), q, qd), qdd))
+    needed = casadi.densify(inverse_dynamics(pressed(propagate(replace(robot, stops=()), q, qd)), qdd))
     numbers = robot.parameters
     numbers.require({name for name in numbers.used_in(needed) if numbers.values[name] is None}, "plan")
     return with_values(robot, casadi.Function("forces", [q, qd, qdd, numbers.symbols(numbers.extent)], [needed]))

@@ -117,6 +117,21 @@ def test_a_rigid_arm_follows_without_anything_before_or_after():
     assert found["q1"] == pytest.approx(0.5 * smooth(found["t"]), abs=1e-5)
 
 
+@pytest.mark.slow
+def test_constant_forces_act_on_a_beam_that_follows():
+    """A force on its tip is carried by its torque throughout; at both ends it rests."""
+    t = np.linspace(0, 1, 101)
+    path = {"t": t, "endpoint.y": 0.1 * smooth(t)}
+    free, pushed = (
+        kronbot.loads(text).plan(follow=path)
+        for text in (BOOM, BOOM + "simulate: {forces: [{frame: endpoint, force: [0, 2, 0]}]}\n")
+    )
+    assert pushed.summary["path_error"] < 1e-5 and not pushed.warnings
+    for word in ("start", "goal"):
+        assert pushed.at[word]["boom.v1"] - free.at[word]["boom.v1"] > 1e-3
+    assert pushed["torque.q1"][0] - free["torque.q1"][0] == pytest.approx(-2, rel=0.05)
+
+
 def test_a_path_is_a_file_of_the_command_line(tmp_path, capsys):
     """Its columns by their header; the answer is a table that drives read, and the zeros an array of it."""
     (tmp_path / "one.yaml").write_text(BOOM)

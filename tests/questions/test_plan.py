@@ -261,6 +261,39 @@ def test_words_beside_a_path_are_made_plain_before_they_are_compared(word):
         two("").plan(follow=path, **{word: Mine("motion")})
 
 
+def test_constant_forces_are_part_of_a_plan_and_others_are_told():
+    """Least effort from rest to rest goes the same way under a force, which torques take on top."""
+    acting = "simulate: {forces: [{frame: endpoint, force: [1, 0, -3], axes: body}, SWINGING]}\n"
+    acting = acting.replace("SWINGING", "{frame: block, force: {type: sinusoid, amplitude: [0, 0, 1], frequency: 3}}")
+    text = TWO.replace("ELASTIC", "")
+    free, found = (Robot(model(each)).plan({"q1": 1}, duration=2) for each in (text, text + acting))
+    assert found["torque.q1"] == pytest.approx(free["torque.q1"] + 3, abs=1e-9)
+    assert found["q1"] == pytest.approx(free["q1"], abs=1e-9)
+    assert not free.warnings
+    assert found.warnings == ("what acts on block in simulate changes in time: plans have constant forces only",)
+    pushed = "elements: [{name: p, type: actuator, between: [world, block], points: [[0, 0, 1], [0, 0, 0]], FORCE}]\n"
+    pushed = text + pushed.replace("FORCE", "force: {type: step, value: 1}")
+    for given in ({"to": {"q1": 1}, "duration": 2}, {"follow": {"t": np.arange(8), "q1": np.tanh(np.arange(8))}}):
+        with pytest.raises(UsageError, match="the force of 'p' changes in time: along a motion only constant forces"):
+            Robot(model(pushed)).plan(**given)
+
+
+@pytest.mark.slow
+def test_plans_under_constant_forces_hold_in_an_independent_simulation(tmp_path, unjudged):
+    """A beam with a force beside its tip and one that turns with it: from rest to rest, seen with these forces."""
+    pushes = "{frame: boom, force: [2, -6, 0], at: [0.1, 0.2, 0]}, "
+    pushes += "{frame: endpoint, force: [0, 3, 0], moment: [0, 0, 1], axes: body}"
+    found = kronbot.loads(f"{ARM}simulate: {{forces: [{pushes}]}}\n").plan({"q1": 1}, duration=1, drive="motion")
+    write(found, tmp_path / "plan.csv")
+    drive = "drive: {q1: {motion: {type: table, file: plan.csv, held: true}}}"
+    (tmp_path / "arm.yaml").write_text(f"{ARM}simulate: {{forces: [{pushes}], {drive}}}\n")
+    robot, start = kronbot.load(tmp_path / "arm.yaml"), {"boom.v1": found["boom.v1"][0]}
+    run = robot.simulate(2, 0.01, q=start, solver="dop853", rtol=1e-9, atol=1e-11)
+    rest, way = run["boom.v1"][run["t"] > 1], abs(found["boom.v1"][-1] - found["boom.v1"][0])
+    assert np.ptp(rest) < 1e-4 * way and rest[-1] == pytest.approx(found["boom.v1"][-1], abs=1e-4 * way)
+    assert run["torque.q1"][0] == pytest.approx(found["torque.q1"][0], rel=1e-3)
+
+
 def test_what_cannot_be_planned_is_refused():
     robot = two()
     with pytest.raises(ComputationError, match="no plan is found"):

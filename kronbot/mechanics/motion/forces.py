@@ -25,6 +25,11 @@ class Acting:
     force: InTime
     moment: InTime
 
+    @property
+    def changes(self) -> bool:
+        """Whether it is no constant."""
+        return self.force.changes or self.moment.changes
+
     def at(self, state: State, t: SX, parameters: Parameters) -> tuple[Carried, SX]:
         """Where it acts, and force and moment at a time (6 x 1) in axes of the base."""
         at = carried(state, self.push.frame, parameters.vector(self.push.at))
@@ -49,11 +54,17 @@ class Forces:
         for _, each in self._named():
             yield from each.corners(parameters, wanted_for)
 
-    def on(self, state: State, t: SX) -> tuple[State, SX]:
-        """The robot with what acts on its links at a time, and the power of that (1 x 1, W)."""
+    @property
+    def constant(self) -> Forces:
+        """Those of them that are the same all the time."""
+        return replace(self, on_frames=[each for each in self.on_frames if not each.changes], of_elements={})
+
+    def on(self, state: State, t: SX, share: SX | float = 1.0) -> tuple[State, SX]:
+        """The robot with a share of what acts on its links at a time, and the power of that (1 x 1, W)."""
         actions, power = [], SX(0)
         for acting in self.on_frames:
             at, wrench = acting.at(state, t, self.parameters)
+            wrench = share * wrench
             actions.append((at.link, at.on_link(wrench[:3], wrench[3:])))
             power += casadi.dot(wrench, at.twist)
         return loaded(state, actions), power
