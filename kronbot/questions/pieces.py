@@ -84,7 +84,7 @@ class Pieces:
     def borders(self) -> Array:
         """Where they begin and end (N + 1,) s."""
         rows, last = self.way.times[::2], self.way.times[-1]
-        instants = np.unique(np.concatenate([[0.0], self._jumping, self._instants(self.way).reversals, [last]]))
+        instants = np.unique(np.concatenate([[0.0], self.jumping, self._instants(self.way).reversals, [last]]))
         stretches, count = pairwise(instants), FINELY * self.more
         short = [np.linspace(a, b, count + 1) for a, b in stretches if b - a < count * (rows[1] - rows[0])]
         times = np.sort(np.concatenate([rows, instants, *short]))
@@ -101,7 +101,7 @@ class Pieces:
     def samples(self) -> tuple[Array, Places]:
         """Times (K,) s at which coefficients are wanted, and which of them (N, 3) are beginning, middle, end."""
         a, b = self.borders[:-1], self.borders[1:]
-        jumping = np.isin(np.arange(len(self.borders)), self._places(self._jumping))
+        jumping = np.isin(np.arange(len(self.borders)), self._places(self.jumping))
         aside = ASIDE * (b - a)
         times = np.stack([a + aside * jumping[:-1], (a + b) / 2, b - aside * jumping[1:]], axis=1)
         found, which = np.unique(times, return_inverse=True)
@@ -125,7 +125,7 @@ class Pieces:
         return replace(self.way, kinks=[*self._corners, *times[begins].tolist()])
 
     @property
-    def _jumping(self) -> Array:
+    def jumping(self) -> Array:
         """Where coefficients jump (K,) s."""
         return np.append(self._corners, self.contacts[0])
 

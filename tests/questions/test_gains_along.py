@@ -146,6 +146,20 @@ def test_gains_see_where_stops_begin_and_cease_to_hold(damping):
     assert found["P"][0] == pytest.approx(a_period_earlier(found["P"][-1], rate, jumps), rel=1e-6)
 
 
+@pytest.mark.slow
+def test_what_tables_of_gains_smear_where_torques_jump_is_told():
+    """A damped stop asks for 3.3 N at once; without a deviation the arm pays for what a row is late."""
+    stop = "limits: [-5, 0.2], stops: {stiffness: 200, damping: 5}"
+    moved = "motion: {x: {type: cycloidal, from: 0, to: 0.4, duration: 1.2}}\n"
+    robot = kronbot.loads(SLIDER[: SLIDER.index("motion")].replace("PART", stop) + moved)
+    costs = [robot.design(lqr=True, motion=True, deviation={"x": x}) for x in (0, 1e-2)]
+    paid, predicted = ([each.summary[f"cost_{word}"] for each in costs] for word in ("simulated", "predicted"))
+    assert paid[0] > 10 * predicted[1] and predicted[0] == 0
+    assert paid[1] - paid[0] == pytest.approx(predicted[1], rel=0.05)
+    (told,) = costs[1].warnings
+    assert told.startswith(f"{paid[0]:.2g} of cost_simulated is there without any deviation") and "t = 0.6 s" in told
+
+
 def test_gains_see_a_stop_that_throws_back_what_is_behind_a_shaft():
     """Its damper jolts a mass that no motion gives: two constant plants and a jump, at instants of an own orbit."""
     shaft = "rotor_inertia: 0.5, elastic: {stiffness: 300, damping: 6}"
