@@ -272,6 +272,38 @@ def test_energy_is_balanced_with_everything_that_takes_and_gives(solver):
     assert max(run["q1"].max() + 1, (0.3 - run["q1"] / 2).max() - 1.1) > 0.01
 
 
+BOUNCING = """
+kronbot: 1
+name: bouncing
+gravity: [0, 0, -9.81]
+links:
+  - name: a
+    joint: {type: revolute, name: q1, damping: 0.05, friction: {coulomb: 0.3, smoothing: 0.05}, limits: [-0.4, 0.6],
+            stops: {stiffness: 4000, damping: 3}}
+    pose: {rpy: [pi/2, 0, 0]}
+    rigid: {mass: 2, com: [0.3, 0, 0], inertia: {Ixx: 0.01, Iyy: 0.08, Izz: 0.08}}
+  - name: b
+    joint: {type: revolute, name: q2, spring: {stiffness: 5, rest: 0.2}, limits: [-0.5, 0.8], stops: {stiffness: 2000}}
+    pose: {xyz: [0.6, 0, 0]}
+    rigid: {mass: 1, com: [0.25, 0, 0], inertia: {Ixx: 0.01, Iyy: 0.04, Izz: 0.04}}
+elements:
+  - {name: e, type: spring, between: [world, b], points: [[0.5, 0, 1], [0.3, 0, 0]], stiffness: 30, rest: 0.5,
+     damping: 0.3}
+simulate: {forces: [{frame: endpoint, force: {type: sinusoid, amplitude: [5, 0, 3], frequency: 7}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("solver", "rtol", "drift"), [rare("cvodes", 1e-9, 5e-8), rare("cvodes", 1e-11, 1e-9), ("dop853", 1e-9, 1e-10)]
+)
+def test_what_many_contacts_leave_of_the_energy_is_the_error_of_steps(solver, rtol, drift):
+    """It falls with the tolerances, in proportion, and with the order: no contact leaves more than its steps do."""
+    start = {"qd": {"q1": 3, "q2": -2}, "duration": 3, "step": 0.05, "solver": solver}
+    run = loaded(BOUNCING).simulate(**start, rtol=rtol, atol=rtol / 100)
+    assert run.summary["stop_events"] == 16
+    assert run.summary["energy_drift"] < drift
+
+
 def test_a_stop_loses_what_it_held_and_the_block_has_not(dropped):
     """Thrown up from within a stop: k d^2/2 at first, in flight what the motion has of it, the rest is lost."""
     run = dropped.simulate(q=[-0.02], duration=0.3, step=0.005, solver="dop853", rtol=1e-10)
