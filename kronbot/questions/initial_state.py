@@ -17,6 +17,7 @@ from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
 from kronbot.mechanics.multibody.elements import elements_at_rest
 from kronbot.mechanics.multibody.energy import gravity_energy
+from kronbot.mechanics.multibody.kinematics import completed
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.mechanics.multibody.stops import Contacts, stop_forces
 from kronbot.model.floating import hung
@@ -39,7 +40,6 @@ def initial_state(
     Raises UsageError for values of joints that follow a motion exactly and of beams that start in their equilibrium,
     ComputationError where there is no equilibrium.
     """
-    q, qd = np.zeros(robot.n), np.zeros(robot.n)
     on_motion = {joint.driven: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
 
     def motions() -> tuple[dict[str, SX], dict[str, SX]]:
@@ -49,16 +49,15 @@ def initial_state(
 
     first = traced(robot, "first", PURPOSE, motions)(0.0)
     del first["t"]  # since nothing at all has no trace
-    for joint, at in first.items():
-        q[int(joint)], qd[int(joint)] = at[:2]
-    q, qd = robot.undeformed(q), robot.undeformed_rates(qd)
     for place in (*given_q, *given_qd):
         if place not in system.free:
             raise UsageError(f"{robot.coordinates[place]} follows a prescribed motion; it takes no initial value")
-    for target, values in ((q, given_q), (qd, given_qd)):
-        for place, value in robot.with_shafts(values).items():
-            if place in values or place in system.free:
-                target[place] = value
+    states = []
+    for i, (word, given) in enumerate({"q": given_q, "qd": given_qd}.items()):
+        known = {int(joint): float(at[i]) for joint, at in first.items()}
+        known |= {place: value for place, value in robot.with_shafts(given).items() if place in system.free}
+        states.append(completed(robot, known, word))
+    q, qd = states
     demand_no_gimbal_lock(robot, q)
     if start == "equilibrium":
         links = [joint.index for joint in robot.joints]

@@ -84,6 +84,26 @@ def test_a_controller_starts_in_the_same_sag_with_the_rates_given():
     assert [start["qd"][name] for name in ("q1", "upper.v1", "upper.w1")] == [0.2, 0.1, 0]
 
 
+@pytest.mark.parametrize("given", ["q1", "q1.motor"])
+def test_followers_with_a_shaft_start_slack_wherever_what_they_follow_is_said_to_be(given):
+    """As in kinematics: else the run would begin with a spring that is wound up, as no fit of it does."""
+    robot = kronbot.loads("""
+kronbot: 1
+name: belt
+gravity: [0, 0, 0]
+links:
+  - {name: a, joint: {type: revolute, name: q1, rotor_inertia: 1, elastic: {stiffness: 9}}, pose: {},
+     rigid: {mass: 1, com: [1, 0, 0]}}
+  - {name: b, joint: {type: revolute, name: q2, follows: 2*q1 + 0.3, elastic: {stiffness: 5}}, pose: {},
+     rigid: {mass: 1, com: [1, 0, 0]}}
+""")
+    run = robot.simulate(duration=0.01, step=0.01, q={given: 0.2}, qd={given: 1})
+    assert run["q2"][0] == robot.kinematics(q={given: 0.2}).at["q"]["q2"] == pytest.approx(0.7)
+    assert run["q2_dot"][0] == 2 and run["energy.elastic"][0] == pytest.approx(0, abs=1e-30)
+    assert [run[name][0] for name in ("q1", "q1.motor", "q1_dot", "q1.motor_dot")] == [0.2, 0.2, 1, 1]
+    assert robot.simulate(duration=0.01, step=0.01, q={given: 0.2, "q2": 0.1})["q2"][0] == 0.1
+
+
 def test_how_it_is_asked_for(tmp_path, capsys):
     """By the file, the library and the command line; the words there are; a deflection beside it is refused."""
     file = tmp_path / "arm.yaml"
