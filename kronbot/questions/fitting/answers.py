@@ -7,6 +7,7 @@ from typing import Protocol
 
 from kronbot.compute.trace import Rows as Places
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 
 class Answers(Protocol):
@@ -54,3 +55,46 @@ class Answers(Protocol):
 
     def disturbed(self, measured: Array, noise: Array) -> Array:
         """Measurements (N, columns) with noise on them."""
+
+
+@dataclass(frozen=True)
+class Through:
+    """What other ``answers`` have become on their way; what they say is theirs but where another thing is said."""
+
+    answers: Answers
+
+    @property
+    def linear(self) -> bool:
+        """Whether they are linear in the parameters."""
+        return self.answers.linear
+
+    @property
+    def accuracy(self) -> float:
+        """The least share that derivatives tell of."""
+        return self.answers.accuracy
+
+    @property
+    def beside(self) -> Mapping[str, float]:
+        """What is to be found beside the parameters."""
+        return self.answers.beside
+
+    @property
+    def reason(self) -> str:
+        """Why rows had no answer."""
+        return self.answers.reason
+
+    def doubts(self, values: Array) -> Iterator[str]:
+        """What should be looked at where a search has ended."""
+        return self.answers.doubts(values)
+
+    def postures(self, values: Array) -> Array:
+        """Coordinates (N, n) of the robot at the rows."""
+        return self.answers.postures(values)
+
+    def rest(self) -> None:
+        """Forget what is large and can be found again."""
+        self.answers.rest()
+
+    def disturbed(self, measured: Array, noise: Array) -> Array:
+        """Measurements (N, columns) with noise on them."""
+        return self.answers.disturbed(measured, noise)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from kronbot.cached import cached_property
 from kronbot.compute.trace import Rows as Places
 from kronbot.floats import Array
-from kronbot.questions.fitting.answers import Answers
+from kronbot.questions.fitting.answers import Answers, Through
 from kronbot.records import dataclass
 
 # Rows that are many, and those of a part.
@@ -18,10 +18,9 @@ MANY, PART = 200_000, 20_000
 
 
 @dataclass(frozen=True)
-class InParts:
+class InParts(Through):
     """The ``answers`` of so many rows, asked for part by part."""
 
-    answers: Answers
     count: int
 
     @staticmethod
@@ -40,21 +39,6 @@ class InParts:
         for part in self._parts:
             yield part
             part.rest()
-
-    @property
-    def linear(self) -> bool:
-        """Whether they are linear in the parameters."""
-        return self.answers.linear
-
-    @property
-    def accuracy(self) -> float:
-        """The least share that derivatives tell of."""
-        return self.answers.accuracy
-
-    @property
-    def beside(self) -> Mapping[str, float]:
-        """What is to be found beside the parameters."""
-        return self.answers.beside
 
     @property
     def reason(self) -> str:
@@ -80,10 +64,6 @@ class InParts:
     def postures(self, values: Array) -> Array:
         """Coordinates (N, n) of the robot at the rows."""
         return np.concatenate([part.postures(values) for part in self._each()])
-
-    def disturbed(self, measured: Array, noise: Array) -> Array:
-        """Measurements (N, columns) with noise on them."""
-        return self.answers.disturbed(measured, noise)
 
     def of(self, rows: Places) -> Answers:
         """The same of some of the rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import casadi
@@ -20,7 +20,7 @@ from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
-from kronbot.questions.fitting.answers import Answers
+from kronbot.questions.fitting.answers import Answers, Through
 from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.sorting import Sorted, keys, matches
 from kronbot.records import dataclass
@@ -73,11 +73,10 @@ class Shifts:
         return self.variation.is_linear(self._symbols)
 
 
-@dataclass
-class Shifted:
+@dataclass(frozen=True)
+class Shifted(Through):
     """Answers to whose columns something is added."""
 
-    answers: Answers
     shifts: Shifts
     present: npt.NDArray[np.bool_]
 
@@ -92,21 +91,6 @@ class Shifted:
         """Whether they are linear in the parameters."""
         return self.answers.linear and self.shifts.linear
 
-    @property
-    def accuracy(self) -> float:
-        """The least share that derivatives tell of."""
-        return self.answers.accuracy
-
-    @property
-    def beside(self) -> Mapping[str, float]:
-        """What is to be found beside the parameters."""
-        return self.answers.beside
-
-    @property
-    def reason(self) -> str:
-        """Why rows had no answer."""
-        return self.answers.reason
-
     def errors(self, values: Array) -> Array:
         """Computed, with what is added, less measured (N, columns)."""
         return np.asarray(self.answers.errors(values) + self._added(values))
@@ -119,18 +103,6 @@ class Shifted:
         J = self.answers.jacobian(values)
         J[:, : len(own)] += np.concatenate([slopes, np.zeros((1, len(own)))])[self.shifts.of[column]]
         return J
-
-    def doubts(self, values: Array) -> Iterator[str]:
-        """What should be looked at where a search has ended."""
-        return self.answers.doubts(values)
-
-    def postures(self, values: Array) -> Array:
-        """Coordinates (N, n) of the robot at the rows."""
-        return self.answers.postures(values)
-
-    def rest(self) -> None:
-        """Forget what is large and can be found again."""
-        self.answers.rest()
 
     def _added(self, values: Array) -> Array:
         robot = self.shifts.variation.at(values[: len(self.shifts.variation.names)])
@@ -147,10 +119,6 @@ class Shifted:
     def computed(self, values: Array) -> Array:
         """What is computed (N, columns), as it would be measured."""
         return np.asarray(self.answers.computed(values) + self._added(values))
-
-    def disturbed(self, measured: Array, noise: Array) -> Array:
-        """Measurements (N, columns) with noise on them."""
-        return self.answers.disturbed(measured, noise)
 
 
 def demand_numbers(columns: Iterable[Column]) -> None:

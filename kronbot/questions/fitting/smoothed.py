@@ -7,7 +7,6 @@ the same noise, so that only rows are compared whose noise is their own: as many
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from kronbot.compute.trace import Rows as Places
 from kronbot.floats import Array
-from kronbot.questions.fitting.answers import Answers
+from kronbot.questions.fitting.answers import Answers, Through
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.records import dataclass
 
@@ -52,10 +51,9 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Smoothed:
+class Smoothed(Through):
     """The ``chosen`` rows of answers that pass a filter, ``runs`` (rows, rate) at a time; less ``measured`` ones."""
 
-    answers: Answers
     filter: Filter
     runs: tuple[tuple[slice, float], ...]
     chosen: Places
@@ -82,26 +80,6 @@ class Smoothed:
     def _passed(self, values: Array) -> Array:
         return np.concatenate([self.filter(values[run], rate) for run, rate in self.runs])[self.chosen]
 
-    @property
-    def linear(self) -> bool:
-        """Whether they are linear in the parameters."""
-        return self.answers.linear
-
-    @property
-    def accuracy(self) -> float:
-        """The least share that derivatives tell of."""
-        return self.answers.accuracy
-
-    @property
-    def beside(self) -> Mapping[str, float]:
-        """What is to be found beside the parameters."""
-        return self.answers.beside
-
-    @property
-    def reason(self) -> str:
-        """Why rows had no answer."""
-        return self.answers.reason
-
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns)."""
         return self.computed(values) - self.measured
@@ -115,17 +93,9 @@ class Smoothed:
         """What is computed (N, columns), as it would be measured."""
         return self._passed(self.answers.computed(values))
 
-    def doubts(self, values: Array) -> Iterator[str]:
-        """What should be looked at where a search has ended."""
-        return self.answers.doubts(values)
-
     def postures(self, values: Array) -> Array:
         """Coordinates (N, n) of the robot at the rows."""
         return self.answers.postures(values)[self.chosen]
-
-    def rest(self) -> None:
-        """Forget what is large and can be found again."""
-        self.answers.rest()
 
     def of(self, rows: Places) -> Smoothed:
         """The same of some of the rows."""
