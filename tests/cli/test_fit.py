@@ -135,8 +135,6 @@ def test_a_changed_value_is_written_too(files):
         (["--estimate", "k=50:60", "--estimate", "l"], 2, "--prior: no parameter that is fitted 'mp'"),
         (["--sigma", "endpoint"], 2, "should read COLUMN=NUMBER"),
         (["--only", "endpont"], 2, "did you mean 'endpoint'"),
-        (["--data", ""], 2, "--data: no file ''"),
-        (["--data", "date.csv"], 2, "no file 'date.csv'; did you mean 'data.csv'?"),
         (["-o", "data.csv", "--overwrite"], 2, "that is the file of measurements itself"),
         (["-o", "data.tex"], 2, "must be one of .json, .csv, .npz, .mat, .yaml, .yml"),
         (["--sigma", "endpoint.x=1e-300"], 1, "too large: give larger ones to --sigma and --prior"),
@@ -147,6 +145,14 @@ def test_what_is_refused(files, capsys, options, code, words):
     assert run([*FIT, *options]) == code
     assert words in capsys.readouterr().err
     assert not (files / "fitted.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("", "--data: no file ''"), ("date.csv", "no file 'date.csv'; did you mean 'data.csv'?")]
+)
+def test_data_that_are_not_there(files, capsys, name, words):
+    assert run([name if word == "data.csv" else word for word in FIT]) == 2
+    assert words in capsys.readouterr().err
 
 
 def test_expressions_are_told_before_anything_is_fitted(files, capsys):
