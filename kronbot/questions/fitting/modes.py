@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import casadi
 import numpy as np
@@ -63,6 +64,7 @@ class ModalAnswers(AtPoints):
         return ModalAnswers(variation, points, told.columns, told.measured, shapes), told
 
     linear = False
+    accuracy: ClassVar[float] = 1e-8  # rounding of eigenvalues and their derivatives beside the stiffest mode
 
     def of(self, rows: Places) -> ModalAnswers:
         """The same of some of the rows."""
