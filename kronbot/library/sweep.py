@@ -8,10 +8,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.native import policy
+from kronbot.description.wording import no_entry
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments as plain_arguments
@@ -24,7 +26,7 @@ from kronbot.sweeps import cases as varied
 from kronbot.sweeps import cells, grammar, names, output
 from kronbot.sweeps import indices as sobol
 from kronbot.sweeps import kept as columns
-from kronbot.sweeps.driver import Driver, in_order
+from kronbot.sweeps.driver import Driver, Remembered, in_order
 from kronbot.sweeps.engines.interface import Engine
 from kronbot.sweeps.place import Place
 from kronbot.sweeps.tally import Tally
@@ -105,6 +107,15 @@ class Sweep:
         """How many cases there are."""
         return self.task.cases.count
 
+    def __contains__(self, name: object) -> bool:
+        return is_a(name, str) and str.__str__(name) in self.header
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """A column of the table, by name as of any answer. Raises UnknownName, a KeyError that lists them."""
+        if name not in self:
+            raise no_entry(name, self.header, "column")
+        return self._table[str.__str__(name)]
+
     def __iter__(self) -> Iterator[dict[str, object]]:
         """The rows, as they come in the order of the cases."""
         header = self.header
@@ -116,7 +127,7 @@ class Sweep:
     def kept_chunks(self) -> Iterable[Done]:
         """The same, remembered for whoever asks again."""
         # Of a copy: processes end as soon as nobody holds the sweep, which would hold itself by its own generator.
-        return _Chunks(replace(self).chunks())
+        return Remembered(replace(self).chunks())
 
     def chunks(self) -> Iterator[Done]:
         """The rows as text, many cases at a time, in the order of the cases; the file is there after the last.
@@ -165,6 +176,10 @@ class Sweep:
 
     def result(self) -> Result:
         """The whole table as an answer: a column of the series each, None where a case has no value."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> Result:
         rows = [row for done in self.kept_chunks for row in output.rows(done)]
         width = len(self.header)
         table = zip(*(row[:width] for row in rows), strict=True)
@@ -246,30 +261,6 @@ class Sweep:
         """The page of the table, as of :meth:`kronbot.questions.result.Result.view`."""
         page: Page = self.result().view(file, overwrite=overwrite, open=open)
         return page
-
-
-class _Chunks:
-    """Chunks that are remembered, for whoever asks again, and so is the error that ended them."""
-
-    def __init__(self, chunks: Iterator[Done]) -> None:
-        self._coming, self._there = chunks, list[Done]()
-        self._error: BaseException | None = None
-
-    def __iter__(self) -> Iterator[Done]:
-        i = 0
-        while True:
-            while i >= len(self._there):
-                if self._error is not None:
-                    raise self._error
-                try:
-                    self._there.append(next(self._coming))
-                except StopIteration:
-                    return
-                except BaseException as error:
-                    self._error = error
-                    raise
-            yield self._there[i]
-            i += 1
 
 
 def columns_of(cases: object) -> dict[str, Sequence[object]]:

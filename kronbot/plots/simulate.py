@@ -43,7 +43,8 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
 
     Those that are there.
     """
-    result = replace(result, series=without_rounding(result.series, curves.ROUNDING))
+    told = result.series
+    result = replace(result, series=without_rounding(told, curves.ROUNDING))
     series = result.series
     wanted = commanded(robot, series["t"])
     strays: list[Curve] = []
@@ -57,9 +58,10 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
         followed = [joint for joint in joints if joint.name in wanted]
         for joint in followed:  # what is commanded is the motor, as in the peak deviations of the summary
             driven, asked = robot.coordinates[joint.driven], wanted[joint.name]
+            stray = told[driven] - asked  # what is 0 beside a large number is none beside this
             # How far a joint still has to go to a target is seen in the angle itself.
-            if np.ptp(asked) > 0 or abs(series[driven][0] - asked[0]) <= UNMOVED:
-                strays.append(Curve(driven, unit, series[driven] - asked))
+            if np.ptp(asked) > 0 or abs(stray[0]) <= UNMOVED:
+                strays.append(Curve(driven, unit, stray))
         if own:
             of_motors = " of motors" if any(joint.elastic for joint in followed) else ""
             diagrams[word] = Diagram(title + (f", grey: commanded{of_motors}" if followed else ""), own)

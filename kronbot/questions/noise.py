@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import Scalar
+from kronbot.questions.momenta import MOMENTA
 
 # A share of the largest number of the family.
 ROUNDING: Final = 1e-14
@@ -16,7 +17,7 @@ ROUNDING: Final = 1e-14
 _AS_THEY_ARE: Final = ("angle", "force", "moment", "t", "order")
 # Frequency responses, which fall by decades and are 0 within their own errors.
 _BY_THEMSELVES: Final = ("frequency", "magnitude", "phase")
-_FORCES: Final = ("torque", "torque_quadratic", "reaction", "spring")
+_FORCES: Final = ("torque", "torque_quadratic", "integral", "reaction", "spring", "tension")
 # Numbers of a summary that are one of the values of columns, or a mean of them, by what they begin with.
 _OF_COLUMNS: Final = ("peak_", "rms_", "residual_amplitude")
 _STRAINS: Final = ("curvature", "curvature_y", "twist")
@@ -37,6 +38,8 @@ def family(column: str) -> str:
         return "force"
     if head in _STRAINS:
         return "strain"
+    if head in MOMENTA:
+        return "momentum"
     if head in ("energy", "acceleration", "power"):
         return head
     return "rate" if column.endswith("_dot") or head in ("velocity", "rate") else "place"

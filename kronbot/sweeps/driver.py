@@ -158,3 +158,27 @@ def in_order(chunks: Iterable[Done]) -> Iterator[Done]:
             ready = waiting.pop(front)
             front = ready.stop
             yield ready
+
+
+class Remembered:
+    """Chunks that are remembered, for whoever asks again, and so is the error that ended them."""
+
+    def __init__(self, chunks: Iterator[Done]) -> None:
+        self._coming, self._there = chunks, list[Done]()
+        self._error: BaseException | None = None
+
+    def __iter__(self) -> Iterator[Done]:
+        i = 0
+        while True:
+            while i >= len(self._there):
+                if self._error is not None:
+                    raise self._error
+                try:
+                    self._there.append(next(self._coming))
+                except StopIteration:
+                    return
+                except BaseException as error:
+                    self._error = error
+                    raise
+            yield self._there[i]
+            i += 1

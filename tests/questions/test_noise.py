@@ -42,6 +42,8 @@ def arm(tmp_path):
         ("q1", "place"), ("arm.t1", "place"), ("tip.arm.rx", "place"), ("q1_dot", "rate"), ("torque.q1", "force"),
         ("reaction.mx", "force"), ("curvature_relative.g", "strain"), ("twist.g", "strain"), ("angle.q1", ""),
         ("energy.elastic", "energy"), ("energy.balance", ""), ("t", ""), ("force.x", ""),
+        ("tension.jack", "force"), ("integral.q1", "force"), ("length.jack", "place"), ("estimate.q1_dot", "rate"),
+        ("momentum.x", "momentum"), ("angular_momentum.x", "momentum"),
     ],
 )  # fmt: skip
 def test_families(column, expected):

@@ -54,6 +54,18 @@ def test_plans_of_many_cases(tmp_path, monkeypatch):
     assert [row["error"] for row in hurried] == ["1e-09 s were over after 0 iterations on 40 intervals"]
 
 
+def test_columns_by_name_are_those_of_the_table(arm):
+    """As of every answer; a name that nothing has is refused before anything is computed."""
+    swept = arm.sweep("modes", over={"EI": "20:40:3"}, keep="frequencies_locked[1]", workers=1)
+    with pytest.raises(KeyError, match=r"no column 'frequency'.*frequencies_locked\[1\]"):
+        swept["frequency"]
+    assert "kept_chunks" not in vars(swept)
+    assert "EI" in swept and "EJ" not in swept and 3 not in swept
+    assert swept["EI"].tolist() == [20, 30, 40]
+    assert swept["frequencies_locked[1]"] is swept["frequencies_locked[1]"]
+    assert swept["frequencies_locked[1]"].tolist() == [row["frequencies_locked[1]"] for row in swept]
+
+
 def test_files_appear_whole(arm, tmp_path):
     file = tmp_path / "sweep.csv"
     swept = arm.sweep("modes", over={"EI": "-20,20"}, keep="frequencies_locked[1]", workers=1, output=str(file))
