@@ -13,6 +13,8 @@ UNITS = {
     "compliance": (["m"] * 3 + ["rad"] * 3, ["1/N"] * 3 + ["1/(N m)"] * 3),
     "stiffness": (["N"] * 3 + ["N m"] * 3, ["1/m"] * 3 + ["1/rad"] * 3),
 }
+# What two directions have in common is rounding below this share of what is their own.
+ROUNDING = 1e-14
 # Directions of the compliance weaker than this share of the strongest do not yield.
 YIELDING = 1e-10
 
@@ -27,11 +29,29 @@ def compliance(K: Array, J: Array) -> tuple[dict[str, NamedArray], dict[str, Sca
     C = J @ np.linalg.solve(K, J.T) if len(K) else np.zeros((6, 6))
     blocks = [np.linalg.norm(C[block, block], 2) for block in (slice(0, 3), slice(3, 6))]
     weight = np.repeat([1 / np.sqrt(norm) if norm > 0 else 1.0 for norm in blocks], 3)
-    U, sizes, Vh = np.linalg.svd(weight[:, None] * C * weight)
-    yields = sizes > YIELDING * sizes[0]
-    S = weight[:, None] * (Vh[yields].T / sizes[yields] @ U[:, yields].T) * weight
+    weighed = weight[:, None] * C * weight
+    parts = {part: np.linalg.svd(weighed[np.ix_(part, part)]) for part in _parts(weighed)}
+    least = YIELDING * max(sizes[0] for _, sizes, _ in parts.values())
+    S, yielding = np.zeros((6, 6)), 0
+    for part, (U, sizes, Vh) in parts.items():
+        yields = sizes > least
+        S[np.ix_(part, part)] = Vh[yields].T / sizes[yields] @ U[:, yields].T
+        yielding += int(yields.sum())
+    S = weight[:, None] * S * weight
     arrays = {
         name: NamedArray(each, DIRECTIONS, dict(zip(("rows", "columns"), UNITS[name], strict=True)), DIRECTIONS)
         for name, each in (("compliance", C), ("stiffness", S))
     }
-    return arrays, {"yielding_directions": int(yields.sum())}
+    return arrays, {"yielding_directions": yielding}
+
+
+def _parts(C: Array) -> set[tuple[int, ...]]:
+    """Directions that no others have to do with, as those in a plane of symmetry and those across.
+
+    Inverted together, the rounding of a stiff part would stand between it and the others.
+    """
+    own = np.abs(np.diag(C))
+    own = np.maximum(own, YIELDING * own.max())
+    coupled = np.abs(C) > ROUNDING * np.sqrt(np.outer(own, own))
+    reached = np.linalg.matrix_power(np.eye(6) + coupled + coupled.T, 5) > 0
+    return {tuple(np.flatnonzero(row).tolist()) for row in reached}
