@@ -66,18 +66,19 @@ class View:
         return self.factor * points[[self.x, self.y]]
 
 
-def views(robot: Robot, lines: Lines, states: np.ndarray, most: int = 2) -> list[View]:
+def views(robot: Robot, states: np.ndarray, most: int = 2) -> list[View]:
     """One view of a robot that stays in a plane, else so many, the one that shows most of the states (N, n) first.
 
     Where the robot can go counts too: a straight arm is seen in the plane of its motion. Gravity points down.
     """
-    shapes = [line for q in states for line in lines(q)]
+    outline = drawing.outline(robot)
+    shapes = [points for q in states for points in outline(q)]
     factor, unit = readable(size(shapes), "m")
     extent = np.ptp(np.hstack(shapes), axis=1)
     largest = float(extent.max()) or 1.0
     reach = np.zeros(3)
     for i in range(robot.n):
-        moved = np.abs(np.hstack(displacement(lines, states[-1], np.eye(robot.n)[i]))).max(axis=1)
+        moved = np.abs(np.hstack(displacement(outline, states[-1], np.eye(robot.n)[i]))).max(axis=1)
         if moved.max() > 0:
             reach = np.maximum(reach, moved / moved.max())
     shown = extent + SWAY * largest * reach

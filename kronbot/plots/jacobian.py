@@ -69,7 +69,7 @@ def draw(result: Result) -> Picture:
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     lines = drawing.lines(robot)
     shape = lines(q)
-    planes = arms.views(robot, lines, q[None])
+    planes = arms.views(robot, q[None])
     centre, found = ellipsoids(result, q)
     if len(planes) == 1:
         # In a plane a body turns about one axis, which points at the reader.

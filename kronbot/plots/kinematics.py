@@ -31,7 +31,7 @@ def draw(result: Result) -> Picture:
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     lines = drawing.lines(robot)
     shape, others = lines(q), [lines(each) for each in other_solutions(result, q)]
-    planes = arms.views(robot, lines, q[None])
+    planes = arms.views(robot, q[None])
 
     def poses() -> tuple[dict[str, SX], dict[str, SX]]:
         symbols, world = SX.sym("q", robot.n), frame(robot, WORLD)

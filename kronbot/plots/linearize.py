@@ -57,7 +57,7 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None, most: int) ->
     pair = pair_of(arrays, poles, wanted)
     lines = drawing.lines(robot)
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
-    seen = arms.views(robot, lines, q[None], most=3)
+    seen = arms.views(robot, q[None], most=3)
     every = swinging(result, "")
     shapes = {f"mode {i}": shape for i, shape in enumerate(every[:most])}
     swings = bool(visible(poles).imag.any())

@@ -50,7 +50,7 @@ def draw(result: Result, whole: bool = False) -> Picture:
     robot = result.model
     lines = drawing.lines(robot)
     q = np.array([result.at["q"].get(coordinate, 0.0) for coordinate in robot.coordinates])
-    seen = arms.views(robot, lines, q[None], most=3)
+    seen = arms.views(robot, q[None], most=3)
     answered = [case for case in ("locked", "free") if f"poles_{case}" in result.arrays]
     every = {case: swinging(result, f"_{case}") for case in answered}
     found = {case: shapes[: MOST if whole else SHOWN] for case, shapes in every.items()}

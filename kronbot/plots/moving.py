@@ -30,7 +30,7 @@ def moving(result: Result, title: str, panels: Mapping[str, Diagram], others: Se
     every = math.ceil(len(states) / ROWS)
     ends = [f"endpoint.{letter}" for letter in "xyz"]
     path = np.array([series[name][::every] for name in ends]) if all(name in series for name in ends) else None
-    seen = arms.views(robot, lines, states[chosen])
+    seen = arms.views(robot, states[chosen])
     spatial = [SPACE] if stills.wanted(robot, seen) else []
     mosaic = flow([*(f"motion {i}" for i in range(len(seen))), *spatial, *panels, *others])
     tall = max(arms.height(seen, shapes, 0.5), HEIGHT)

@@ -86,7 +86,7 @@ def draw(result: Result) -> Picture:
         shapes |= {other: _states(at_order(main.model, other), each) for other, each in results.items()}
     chosen = np.unique(np.linspace(0, count - 1, min(count, OUTLINES)).round().astype(int))
     drawings = {each: (drawing.lines(at_order(main.model, each)), states[chosen]) for each, states in shapes.items()}
-    seen = arms.views(robot, *drawings[order])
+    seen = arms.views(robot, shapes[order][chosen])
     views = {f"robot {i}": view for i, view in enumerate(seen)}
     # Two views belong side by side; one may stand beside the last panel.
     spatial = [SPACE] if stills.wanted(robot, seen) else []

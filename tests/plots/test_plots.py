@@ -38,6 +38,7 @@ from kronbot.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.plots import simulate as simulation  # noqa: E402
 from kronbot.plots.curves import Curve  # noqa: E402
 from kronbot.plots.frequency_response import Response  # noqa: E402
+from kronbot.plots.page.robot import Shown  # noqa: E402
 from kronbot.plots.panels import WORDS, kind  # noqa: E402
 from kronbot.questions import jacobian as jacobians  # noqa: E402
 from kronbot.questions import linearize as linearization  # noqa: E402
@@ -522,13 +523,58 @@ def test_planes_that_show_the_robot():
     """A straight planar arm in the plane of its motion, a spatial one from two sides, gravity pointing down."""
     for name, seen in {"canadarm": ["xy"], "piedboeuf": ["xy"], "spatial": ["xz", "xy"]}.items():
         robot = shipped(name, "1")
-        found = arms.views(robot, drawing.lines(robot), np.zeros((1, robot.n)))
+        found = arms.views(robot, np.zeros((1, robot.n)))
         assert ["xyz"[view.x] + "xyz"[view.y] for view in found] == seen
         assert not any(view.down for view in found)
     robot = shipped("stacker-numeric")  # its y-axis points down
-    found = arms.views(robot, drawing.lines(robot), np.full((1, 3), 0.3), most=3)
+    found = arms.views(robot, np.full((1, 3), 0.3), most=3)
     assert {("xyz"[view.x] + "xyz"[view.y], view.down) for view in found} == {("xy", True), ("zy", True), ("xz", False)}
     assert [view.along for view in found if not view.down] == ["y"]
+
+
+PENDULUM = """
+kronbot: 1
+name: pendulum
+gravity: [0, -9.81, 0]
+links:
+  - name: bob
+    joint: {type: revolute, name: q}
+    pose: {xyz: [0, 0, 0]}
+    rigid: {mass: 1, com: [0.5, 0, 0], inertia: {Izz: 0.01}}
+endpoint: {position: [0, 0, 0]}
+"""
+
+
+def test_a_link_that_has_nothing_but_a_body_is_seen_in_the_plane_of_its_motion(picture):
+    """At every instant: a line leads to its centre of mass. Beside a line to an endpoint there is none."""
+    robot = kronbot.loads(PENDULUM)
+    axis = starting(picture(simulation.draw, robot.simulate(duration=2, step=0.1)), "at t = ")
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("x [m]", "y [m]")
+    links = [line.get_xydata() for line in axis.lines if line.get_solid_capstyle() == "round"]
+    lengths = [length for ends in links if (length := np.linalg.norm(ends[-1] - ends[0])) > 0]
+    assert lengths == pytest.approx([0.5] * moving.SNAPSHOTS)
+    assert Shown(robot.model).seen(np.zeros((1, 1)))["eye"] == pytest.approx([0, 0, 1], abs=1e-3)
+    q = np.array([0.3])
+    for text, count in ((PENDULUM, 3), (PENDULUM.replace("endpoint: {position: [0,", "endpoint: {position: [1,"), 2)):
+        assert len(drawing.lines(kronbot.loads(text).model)(q)) == count
+
+
+ROPE = "elements: [{name: s, between: [world, bob], points: [[0, 2, 0], [0.5, 0, 0]], type: spring, stiffness: 1}]"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        (PENDULUM, ["xy"]),
+        (PENDULUM.replace("xyz: [0, 0, 0]", "xyz: [0, 0, 1]"), ["xz", "zy"]),
+        (PENDULUM.replace("com: [0.5, 0, 0], ", "") + ROPE, ["xy"]),
+    ],
+)
+def test_planes_show_bodies_and_elements(text, seen):
+    """Those of a mast that turns about itself, and what holds a link without any extent."""
+    robot = kronbot.loads(text).model
+    found = arms.views(robot, np.array([[0.3]]))
+    assert ["xyz"[view.x] + "xyz"[view.y] for view in found] == seen
 
 
 def test_poles_and_frequency_response(picture):

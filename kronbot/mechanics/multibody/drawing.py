@@ -28,7 +28,8 @@ Lines = Callable[[Array], list[Array]]
 def lines(robot: Robot) -> Lines:
     """Polylines by link in the base frame, m: from the parent's tip to the root, along the beam to the tip.
 
-    A last one leads to the endpoint.
+    Where nothing else shows how a link turns lines lead to the centres of mass of its bodies; a last one leads to the
+    endpoint.
     """
 
     def polylines() -> tuple[dict[str, SX], dict[str, SX]]:
@@ -41,12 +42,34 @@ def lines(robot: Robot) -> Lines:
             if link.beam is not None:
                 points[1:] = [root.r + root.R @ pose.r for pose in link.beam.poses(PLACES, q[link.modal, :])]
             named[link.name] = casadi.horzcat(before.r, *points)
+        for i, (link, (_, _, tip)) in enumerate(zip(robot.links, frames, strict=True)):
+            known = [body.com for body in link.bodies if not robot.parameters.free_in(body.com)]
+            for k, com in enumerate(known if _bare(robot, i) else []):
+                named[f"{link.name}:{k}"] = casadi.horzcat(tip.r, tip.r + tip.R @ com)
         hand = frames[robot.endpoint.link][-1]
         named["endpoint"] = casadi.horzcat(hand.r, hand.r + hand.R @ robot.endpoint.position)
         return {"q": q}, named
 
-    trace = traced(robot, "lines", PURPOSE, polylines)
+    trace = traced(robot, ("lines", _free(robot)), PURPOSE, polylines)
     return lambda q: list(trace(q).values())
+
+
+def outline(robot: Robot) -> Lines:
+    """All that is drawn of a robot at q (n,), by points (3, K), m: its lines, bodies and elements."""
+    shape = lines(robot)
+    return lambda q: [*shape(q), bodies(robot, q).centres, elements(robot, q).reshape(-1, 3).T]
+
+
+def _bare(robot: Robot, i: int) -> bool:
+    """Whether no line shows how a link turns: it ends its chain where its joint is, without another endpoint."""
+    link, end = robot.links[i], robot.endpoint
+    ends = link.beam is None and link.row.along.is_zero() and all(other.parent != i for other in robot.links)
+    return ends and (end.link != i or bool(end.position.is_zero()))
+
+
+def _free(robot: Robot) -> frozenset[str]:
+    """The parameters without a value: which bodies have a place is a matter of these."""
+    return frozenset(name for name, value in robot.parameters.values.items() if value is None)
 
 
 # Numbers that :func:`scene` has of a link, of a section of its beam, and of a point.
@@ -182,9 +205,7 @@ def bodies(robot: Robot, q: Array) -> Bodies:
                     places.append(casadi.vertcat(body.mass, payload, at.r, centre))
         return {"q": q}, {"bodies": casadi.horzcat(*places)}
 
-    # Which bodies have values is a matter of the values.
-    free = frozenset(name for name, value in robot.parameters.values.items() if value is None)
-    found = traced(robot, ("bodies", free), PURPOSE, centres)(q)["bodies"].reshape(8, -1)
+    found = traced(robot, ("bodies", _free(robot)), PURPOSE, centres)(q)["bodies"].reshape(8, -1)
     masses, payload, *places = found[:, found[0] > 0]
     return Bodies(masses, np.array(places[3:]), payload > 0, np.array(places[:3]))
 

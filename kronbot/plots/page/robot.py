@@ -10,6 +10,7 @@ from typing import Any
 import casadi
 import numpy as np
 
+from kronbot.cached import cached_property
 from kronbot.compute.code import javascript
 from kronbot.compute.code.routine import Routine
 from kronbot.compute.question import Quantity
@@ -25,6 +26,8 @@ from kronbot.plots.page.document import demand_small
 PLACES, OPERATIONS, MANY = (25, 13, 7), 60_000, 12
 # Bytes that the page has at least for each instruction of their sections (27 were counted).
 BYTES = 20
+# Where the frames of a link begin in what drawing.scene has of it.
+ROOT, TIP = 6, 18
 # Joints turn so far, and slide so far as shares of the robot's size, where the file sets no limits.
 TURN, SLIDE = math.pi, 0.5
 # Which robots keep in a plane: what is thinner than this share of the whole.
@@ -57,16 +60,18 @@ class Shown:
         return javascript.function(Routine("scene", "Where the robot is.", sizes, {"y": numbers}, self._tape))
 
     def at(self, q: Array) -> Array:
-        """Points (K, 3) of the robot at q (n,), m: joints, root and tip frames, ends of elements, further frames."""
+        """Points (K, 3) of the robot at q (n,), m: of links, elements and bodies, further frames, the endpoint."""
         y, at, points = np.asarray(self._tape(q)).ravel(), 0, [np.zeros(3)]
         for link in self.robot.links:
-            points += [y[at + place : at + place + 3] for place in (0, 3, 6, 18)]
+            points += [y[at + place : at + place + 3] for place in (0, 3, ROOT, TIP)]
             at += self._numbers(link.beam is not None)
         points += list(y[at:].reshape(-1, drawing.OF_POINT))
-        end = self.robot.endpoint
-        last = self._starts[end.link] + 18
-        frame = y[last : last + 12].reshape(4, 3)
-        return np.array([*points, frame[0] + self._endpoint @ frame[1:]])
+        end, starts = self.robot.endpoint, self._starts
+        carried = [(body.link, TIP if body.at_tip else ROOT, body.com) for body in self._bodies]
+        for number, place, point in [*carried, (end.link, TIP, self._endpoint)]:
+            r, *axes = y[starts[number] + place :][:12].reshape(4, 3)
+            points.append(r + point @ np.array(axes))
+        return np.array(points)
 
     def place(self, further: int) -> int:
         """Where the origin of a further frame, by number, stands in what the function fills."""
@@ -85,6 +90,10 @@ class Shown:
         """Places of the links in what the function fills."""
         sizes = [self._numbers(link.beam is not None) for link in self.robot.links]
         return list(accumulate(sizes, initial=0))
+
+    @cached_property
+    def _bodies(self) -> list[drawing.Carried]:
+        return drawing.carried(self.robot)
 
     @property
     def _endpoint(self) -> Array:
@@ -127,7 +136,7 @@ class Shown:
                 for free in [isinstance(link.joint, FreeJoint)]
             ],
             "elements": [starts[-1] + 2 * drawing.OF_POINT * i for i in range(self._pieces)],
-            "bodies": [_body(body) for body in drawing.carried(robot)],
+            "bodies": [_body(body) for body in self._bodies],
             "endpoint": {"link": robot.endpoint.link, "position": self._endpoint.tolist()},
         }
 
