@@ -9,7 +9,7 @@ import numpy as np
 
 from kronbot.errors import UsageError
 from kronbot.floats import Array
-from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, flow, number_ticks, short
+from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, flow, number_ticks, readable, short
 from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
@@ -69,6 +69,10 @@ def _residuals(axis: Axes, result: Result, name: str, columns: Sequence[str], mo
     """What is computed less what was measured, row by row; rows that were not fitted are hollow."""
     column, fitted = np.asarray(result["column"]), np.asarray(result["fitted"]) > 0
     row, residual = np.asarray(result["row"], dtype=float), np.asarray(result["residual"], dtype=float)
+    sigmas = dict(zip(result.arrays["residuals"].rows, np.asarray(result["residuals"])[:, -1].tolist(), strict=True))
+    sigma = BAND * sigmas.get(columns[0], 0.0)
+    mine = np.isin(column, columns)
+    factor, unit = readable(max(sigma, float(np.abs(residual[mine]).max())), str(np.asarray(result["unit"])[mine][0]))
     for i, each in enumerate(columns[:COLUMNS]):
         for held in (False, True):
             own = np.flatnonzero((column == each) & (fitted != held))
@@ -77,17 +81,22 @@ def _residuals(axis: Axes, result: Result, name: str, columns: Sequence[str], mo
             colour = COLOURS[i % len(COLOURS)]
             face = "none" if held else colour
             axis.plot(
-                row[own], residual[own], ".o"[held], color=colour, markersize=3, markerfacecolor=face, label=label
+                row[own],
+                factor * residual[own],
+                ".o"[held],
+                color=colour,
+                markersize=3,
+                markerfacecolor=face,
+                label=label,
             )
-    sigmas = dict(zip(result.arrays["residuals"].rows, np.asarray(result["residuals"])[:, -1].tolist(), strict=True))
-    sigma = sigmas.get(columns[0], 0.0)
-    for side in (-BAND, BAND) if sigma > 0 else ():
-        axis.axhline(side * sigma, color=GREY, linestyle="--", zorder=0)
+    for side in (-sigma, sigma) if sigma > 0 else ():
+        axis.axhline(factor * side, color=GREY, linestyle="--", zorder=0)
     axis.set_xlabel("row")
+    axis.set_ylabel(f"[{unit}]")
     axis.locator_params(axis="x", integer=True)
     number_ticks(axis.yaxis, float(np.abs(axis.get_ylim()).max()))
-    hollow = ", hollow: not fitted" if not fitted[np.isin(column, columns)].all() else ""
-    entitle(axis, f"{short(name)}, computed less measured (SI){more}; dashed: 2 sigma{hollow}")
+    hollow = ", hollow: not fitted" if not fitted[mine].all() else ""
+    entitle(axis, f"{short(name)}, computed less measured{more}; dashed: 2 sigma{hollow}")
 
 
 def _histogram(axis: Axes, result: Result) -> None:

@@ -146,7 +146,8 @@ def _plain_array(name: str, array: NamedArray, judged: bool = False) -> Iterator
         rows, columns = ["", *rows], [[unit, *column] for unit, column in zip(units, columns, strict=True)]
         for i in (i for i, (word, unit) in enumerate(zip(said, units, strict=True)) if swings(word, unit)):
             columns[i] = _paired(columns[i], ["Hz", *(hertz(value) for value in values[:, i].tolist())])
-    yield from _columns([rows, *columns], ["", *array.columns])
+    beside = units_of_rows(array)
+    yield from _columns([rows, *beside, *columns], ["", *("" for _ in beside), *array.columns])
 
 
 def units_of_columns(array: NamedArray) -> list[str]:
@@ -158,6 +159,14 @@ def units_of_columns(array: NamedArray) -> list[str]:
         return []
     units = ["" if unit == "1" else unit for unit in array.units.get(mine, ())]
     return units if any(units) else []
+
+
+def units_of_rows(array: NamedArray) -> list[list[str]]:
+    """A column of the units of the rows of a matrix whose columns have none, where there are any."""
+    if isinstance(array.units, str) or {*array.units.get("columns", ())} - {"", "1"}:
+        return []
+    units = ["" if unit == "1" else unit for unit in array.units.get("rows", ())]
+    return [units] if any(units) else []
 
 
 def judged(result: Result, name: str) -> bool:

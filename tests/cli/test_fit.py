@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -114,6 +115,17 @@ def test_json_and_residuals(files, capsys):
     assert run([*FIT, "--format", "json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["at"]["parameters"]["k"] == pytest.approx(44) and answer["summary"]["rows"] == 9
+    units = {"endpoint.x": "m", "endpoint.y": "m", "torque.q1": "N m"}
+    told = answer["arrays"]["residuals"]
+    assert dict(zip(told["rows"], told["units"]["rows"], strict=True)) == units
+    shares = [bool(unit) for unit in told["units"]["columns"]]
+    assert dict(zip(told["columns"], shares, strict=True)) == {
+        "count": False, "mean": True, "rms": True, "largest": True, "R2": False, "sigma": True
+    }  # fmt: skip
+    assert dict(zip(answer["series"]["column"], answer["series"]["unit"], strict=True)) == units
+    assert run(FIT) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^torque.q1 +N m +9 ", shown, re.M) and re.search(r"^row +column +unit +measured ", shown, re.M)
     assert run([*FIT, "--validate", "0.3", "-q", "-o", "residuals.csv"]) == 0
     with open(files / "residuals.csv", newline="") as file:
         rows = list(csv.DictReader(file))

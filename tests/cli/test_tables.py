@@ -67,7 +67,7 @@ def test_zeros_are_told_and_not_shown(capsys):
     wide[1, 30] = 3.5
     lines = shown(capsys, C_star=NamedArray(wide, "ab", {"rows": ["N"] * 2}, [str(k) for k in range(40)]))
     assert " ".join(lines[0]) == "C_star: 1 of 40 columns, the others are 0"
-    assert lines[1:4] == [["30"], ["a", "0"], ["b", "3.5"]]
+    assert lines[1:4] == [["30"], ["a", "N", "0"], ["b", "N", "3.5"]]  # a row's unit beside its name
     one = NamedArray(np.zeros(1), ["q1"], {"rows": ["N m"]})
     assert shown(capsys, g=one)[:2] == [["g"], ["q1", "0", "N", "m"]]
     # Of what is found one by one every number is an answer.

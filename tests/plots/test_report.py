@@ -41,6 +41,8 @@ def test_what_a_report_holds(answer):
     html = report.alone(answer)
     assert "<h1>fit of a&lt;b&gt;c" in html and "<b>" not in html
     assert f"<td>{answer.at['parameters']['k']:.6g}</td>" in html and "Residuals of validation rows" in html
+    assert "<th>column</th><th>unit</th>" in html and "<td>endpoint.x</td><td>m</td>" in html
+    assert "<h3>endpoint.x [m]</h3>" in html
     assert html.count("<figure>") == 7 and html.count('class="held"') == 5 * 10
     assert html.count("<circle") == 2 * 80 + 40 and "l, k: " in html
     bars = re.findall(r'<rect class="fit"[^>]* height="([\d.]+)"', html)
@@ -66,13 +68,16 @@ def test_the_picture_has_residuals_errors_and_correlations(answer, tmp_path):
     assert axes.title == "fit to statics, a<b>c, order 2"
     lines = [line for line in axes["residual 0"].lines if line.get_marker() in (".", "o") and len(line.get_xdata()) > 2]
     points = np.concatenate([line.get_xydata() for line in lines])
-    assert sorted(map(tuple, points)) == sorted(zip(answer["row"].astype(float), answer["residual"], strict=True))
+    drawn = sorted(map(tuple, points / [1, 1e6]))  # µm
+    told = sorted(zip(answer["row"].astype(float), answer["residual"], strict=True))
+    assert np.array(drawn) == pytest.approx(np.array(told))
     hollow = [line for line in lines if line.get_marker() == "o"]
     assert sum(len(line.get_xdata()) for line in hollow) == 20 and hollow[0].get_markerfacecolor() == "none"
     bands = [line.get_ydata()[0] for line in axes["residual 0"].lines if line.get_linestyle() == "--"]
-    assert bands == [-2e-4, 2e-4]
+    assert bands == [-200, 200]
     assert all(tick == round(tick) for tick in axes["residual 0"].get_xticks())
     labels = {name: (axis.get_xlabel(), axis.get_ylabel()) for name, axis in axes.items()}
+    assert labels["residual 0"] == ("row", "[µm]") and "SI" not in axes["residual 0"].get_title(loc="left")
     assert labels["histogram"] == ("sigma", "share per sigma")
     assert labels["parameter"][0] == "standard error over size [1]"
     area = sum(bar.get_height() * bar.get_width() for bar in axes["histogram"].patches)

@@ -218,6 +218,6 @@ def test_columns_that_are_the_same_throughout_explain_nothing():
     measured = np.column_stack([np.full(3, 0.1), np.full(3, 0.1), np.arange(3.0)])
     assert np.ptp(measured[:, 0]) == 0 and (measured[:, 0] != measured[:, 0].mean()).any()
     errors = np.column_stack([np.full(3, 1e-3), np.full(3, 1e-18), [0.1, 0, 0]])
-    told = SimpleNamespace(columns=[SimpleNamespace(name=name) for name in "abc"], measured=measured)
+    told = SimpleNamespace(columns=[SimpleNamespace(name=name, unit="m") for name in "abc"], measured=measured)
     found = _quality(SimpleNamespace(noise=SimpleNamespace(sigma=np.ones(3))), told, errors)
     assert found.values[:, found.columns.index("R2")] == pytest.approx([0, 1, 0.995])

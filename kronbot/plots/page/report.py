@@ -13,7 +13,7 @@ import numpy as np
 from kronbot.floats import Array
 from kronbot.plots.page.document import Still, part, still
 from kronbot.questions.result import Result
-from kronbot.questions.tables import summarized
+from kronbot.questions.tables import summarized, units_of_rows
 
 # Of a diagram, pixels, and room for the labels of its axes.
 WIDTH, HEIGHT, LEFT, BELOW, ABOVE = 330, 230, 58, 34, 22
@@ -48,8 +48,10 @@ def below(result: Result, head: Sequence[str] = ()) -> Still:
         if name in result.arrays:
             array = result.arrays[name]
             numbers = np.asarray(array.values, dtype=float)
-            rows = [[row, *map(_number, values)] for row, values in zip(array.rows, numbers, strict=True)]
-            body += _table(title, ("column", *(array.columns or ())), rows)
+            beside = units_of_rows(array)
+            named = zip(array.rows, *beside, numbers, strict=True)
+            rows = [[*names, *map(_number, values)] for *names, values in named]
+            body += _table(title, ("column", *("unit" for _ in beside), *(array.columns or ())), rows)
     if "residual" in result.series:
         body.extend(_places_in_space(result))
         body.extend(_columns(result))
@@ -144,12 +146,12 @@ def _columns(result: Result) -> Iterator[str]:
     yield "<h2>By column</h2>"
     if not fitted.all():
         yield "<p>Rows that validate have the other colour.</p>"
-    for name in dict.fromkeys(column.tolist()):
+    for name, unit in dict(zip(column.tolist(), np.asarray(series["unit"]).tolist(), strict=True)).items():
         own = np.flatnonzero(column == name)
         few = _few(own, residual)
         kinds = ["fit" if each else "held" for each in fitted[few]]
         computed = measured[few] + residual[few]
-        yield f"<h3>{escape(str(name))}</h3>"
+        yield f"<h3>{escape(f'{name} [{unit}]')}</h3>"
         if len(few) < len(own):
             yield f"<p>{len(few)} of {len(own)} points are drawn, the largest residuals among them.</p>"
         yield _points("measured", "computed", measured[few], computed, kinds, diagonal=True)

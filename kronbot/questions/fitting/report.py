@@ -12,6 +12,7 @@ from kronbot.description.wording import listing
 from kronbot.errors import DescriptionError
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import outlying, unlikely
+from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.search import Search
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.units import POOR, poor
@@ -20,7 +21,8 @@ from kronbot.questions.result import Result
 from kronbot.records import dataclass
 
 PURPOSE = "fit"
-QUALITY = ("count", "mean", "rms", "largest", "R2", "sigma")
+# Of a measured column, and whether they have its unit.
+QUALITY = {"count": "", "mean": "1", "rms": "1", "largest": "1", "R2": "", "sigma": "1"}
 # Errors this many times what sigma says want a word.
 MORE = 1.5
 # A share of the numbers of a column that is their rounding.
@@ -160,7 +162,7 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
 
 def _quality(search: Search, told: Sorted, errors: Array) -> NamedArray:
     """By measured column how far it is from what is computed, R2 against its own mean, and its sigma."""
-    rows, names = [], []
+    rows, columns = [], list[Column]()
     for i, column in enumerate(told.columns):
         e, y = errors[:, i], told.measured[:, i]
         there = ~np.isnan(e)
@@ -172,18 +174,21 @@ def _quality(search: Search, told: Sorted, errors: Array) -> NamedArray:
         least = len(y) * float(ROUNDING * np.abs(y).max()) ** 2
         share = 1 - float(e @ e) / total if total > least else float(e @ e <= least)
         rows.append([len(e), e.mean(), np.sqrt(np.mean(e**2)), np.abs(e).max(), share, search.noise.sigma[i]])
-        names.append(column.name)
-    return NamedArray(np.array(rows, dtype=float).reshape(len(rows), len(QUALITY)), names, "", QUALITY)
+        columns.append(column)
+    units = {"rows": [column.unit for column in columns], "columns": [*QUALITY.values()]}
+    values = np.array(rows, dtype=float).reshape(len(rows), len(QUALITY))
+    return NamedArray(values, [column.name for column in columns], units, [*QUALITY])
 
 
 def _long(told: Sorted, errors: Array, leverages: Array, sigma: Array, validation: bool) -> dict[str, np.ndarray]:
     """A row for each measured number, those of a row of the data one after the other."""
     row, column = np.nonzero(~np.isnan(errors))
     e, y = errors[row, column], told.measured[row, column]
-    names = np.array([each.name for each in told.columns])
+    names, units = np.array([(each.name, each.unit) for each in told.columns]).T
     return {
         "row": told.rows[row],
         "column": names[column],
+        "unit": units[column],
         "measured": y,
         "residual": e,
         "standardized": e / sigma[column],
