@@ -199,7 +199,7 @@ class Linearization:
         if beyond_small(robot, point.q[None], PURPOSE).any():
             summary[BEYOND] = True
         told = [*told_of_time(robot), *told_of_friction(robot, point.qd), *told_of_stops(robot, point.q)]
-        told += [*told_of_tendons(robot, point.q), *told_of_rounding(found.solution.poles)]
+        told += [*told_of_tendons(robot, point.q), *told_of_rounding(found.solution.system, found.solution.poles)]
         told += told_of_loop(robot) if self.closed_loop else []
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 

@@ -111,7 +111,7 @@ class Vibrations:
                     error.partial = answer()
                 raise
             arrays |= named_modes(Modes(poles, len(solution.names)), solution.names, f"_{case}")
-            warned += told_of_rounding(poles, f" with {case} joints")
+            warned += told_of_rounding(solution.system, poles, f" with {case} joints")
             if tables is not None:
                 arrays[f"convergence_{case}"] = tables[case]
             said = verdict(robot, solution.system, poles, f"about {basic}", locked)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from kronbot.compute.arrays import Scalar
 from kronbot.mechanics.linear.deflation import SecondOrder
-from kronbot.mechanics.linear.pole import Pole
+from kronbot.mechanics.linear.pole import NOISE, Pole
 from kronbot.mechanics.linear.stability import judge
 from kronbot.model.robot import Robot
+
+SINGULAR = (
+    "M is all but singular, as with many shapes that are alike; fewer of them, or legendre (kronbot explain shapes)"
+)
+AT_ZERO = "such a pole is 0 within its error (kronbot explain poles)"
 
 
 def verdict(
@@ -22,16 +29,27 @@ def verdict(
     return {"free_coordinates": still, "largest_growth_rate": max(growth, default=0.0), "verdict": said}
 
 
-def told_of_rounding(found: Sequence[Pole], about: str = "") -> list[str]:
-    """A word on poles of which rounding leaves nothing, ``about`` which model."""
-    poles = [pole for pole in found if not pole.free]
-    if not (lost := sum(abs(pole.value) <= pole.error for pole in poles)):
-        return []
-    which = f"any of the {len(poles)}" if lost == len(poles) else f"{lost} of the {len(poles)}"
-    return [
-        f"rounding leaves no digit of {which} pole{'s' * (len(poles) > 1)}{about}: M is all but singular, as with many "
-        "shapes that are alike; fewer of them, or legendre (kronbot explain shapes)"
-    ]
+def told_of_rounding(system: SecondOrder, found: Sequence[Pole], about: str = "") -> Iterator[str]:
+    """Words on poles of which rounding leaves nothing, and which are no exact zeros or noise beside the largest one,
+    ``about`` which model."""
+    noise = NOISE * max((abs(pole.value) for pole in found), default=0.0)
+    lost = [pole for pole in found if abs(pole.value) <= pole.error and (pole.value or pole.error > noise)]
+    for poles, why in (
+        ([pole for pole in lost if _fast(system, pole)], SINGULAR),
+        (
+            [pole for pole in lost if not _fast(system, pole)],
+            "such a pole is 0 within its error (kronbot explain poles)",
+        ),
+    ):
+        if poles:
+            which = f"any of the {len(found)}" if len(poles) == len(found) else f"{len(poles)} of the {len(found)}"
+            yield f"rounding leaves no digit of {which} pole{'s' * (len(found) > 1)}{about}: {why}"
+
+
+def _fast(system: SecondOrder, pole: Pole) -> bool:
+    """Whether what a pole within its error lacks is inertia, not stiffness: errors of M move it by more than others."""
+    s, x, y = max(abs(pole.value), pole.error), np.abs(pole.right), np.abs(pole.left)
+    return bool(s * s * (y @ system.dM @ x) > y @ (system.dK + s * system.dD) @ x)
 
 
 def model_in_words(robot: Robot, locked: frozenset[int]) -> str:

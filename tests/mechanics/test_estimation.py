@@ -234,3 +234,13 @@ def test_a_plan_is_the_best_of_all_where_all_can_be_tried():
     alone = np.zeros((6, 1, 3))
     alone[range(6), 0, [0, 1, 2, 0, 1, 2]] = [1, 1, 1, 2, 2, 1.5]
     assert chosen(alone, np.diag([100.0, 100, 0]), 2) == [2, 5]
+
+
+def test_what_the_data_do_not_see_takes_no_degree_of_freedom():
+    """Leverages and the rank count the same: a column of rounding, and one that is made of others, are told nothing."""
+    rng = np.random.default_rng(7)
+    A = rng.normal(size=(24, 4)) * [1e2, 1e5, 1.0, 1e3]
+    whole = np.column_stack([A, 1e-13 * rng.normal(size=24), A[:, 0] - 3 * A[:, 2]])
+    known = Knowledge(whole, np.ones(6), np.full(6, np.nan))
+    assert known.rank == 4
+    np.testing.assert_allclose(known.leverage(), Knowledge(A, np.ones(4), np.full(4, np.nan)).leverage(), atol=1e-9)

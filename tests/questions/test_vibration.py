@@ -1,5 +1,6 @@
 """The question ``modes``: moving joints stay locked, convergence is that of robots with so many modes."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,7 @@ from robots_in_tests import shipped_robot, turning
 
 from kronbot import loads
 from kronbot.errors import ComputationError, UsageError
+from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.questions.verdict import told_of_rounding
 
 ARM = """
@@ -238,5 +240,37 @@ def test_frequencies_of_which_rounding_leaves_nothing_say_so(asked):
 
 @pytest.mark.parametrize(("errors", "said"), [((2, 3), "any of the 2 poles"), ((0.1, 3), "1 of the 2 poles")])
 def test_poles_within_their_errors_are_counted(errors, said):
-    found = [SimpleNamespace(value=complex(-1, 0.5), error=error, free=False) for error in errors]
-    assert f"no digit of {said} of it" in "".join(told_of_rounding(found, " of it"))
+    one = np.ones(1)
+    found = [SimpleNamespace(value=complex(-1, 0.5), error=error, right=one, left=one) for error in errors]
+    system = SecondOrder.exact(*np.ones((3, 1, 1)))
+    assert f"no digit of {said} of it" in "".join(told_of_rounding(system, found, " of it"))
+
+
+LEVEL = """
+kronbot: 1
+name: level
+gravity: [0, -9.81, 0]
+links:
+  - name: level
+    joint: {type: revolute, name: q1, damping: DAMPING}
+    pose: {}
+    rigid: {mass: 3, com: [0.5, 0, 0], inertia: {Izz: 0.02}}
+  - name: hanging
+    parent: base
+    joint: {type: revolute, name: q2, damping: DAMPING}
+    pose: {}
+    rigid: {mass: 1, com: [0, -0.5, 0], inertia: {Izz: 0.02}}
+  - name: slide
+    joint: {type: prismatic, name: q3}
+    pose: {}
+    rigid: {mass: 1}
+"""
+
+
+@pytest.mark.parametrize(("q1", "damping", "told"), [(math.pi, 0, True), (math.pi, 1, False)])
+def test_joints_without_stiffness_are_no_matter_of_the_mass_matrix(q1, damping, told):
+    """A pole at zero, noise beside the largest or the root of a rounding; M is good."""
+    robot = loads(LEVEL.replace("DAMPING", str(damping)))
+    for answer in (robot.modes(q={"q1": q1}), robot.linearize(q={"q1": q1})):
+        words = "".join(each for each in answer.warnings if "rounding" in each)
+        assert "singular" not in words and ("2 of the 4 poles" in words and "0 within its error" in words) is told
