@@ -114,7 +114,7 @@ class Vibrations:
             warned += told_of_rounding(solution.system, poles, f" with {case} joints")
             if tables is not None:
                 arrays[f"convergence_{case}"] = tables[case]
-            said = verdict(robot, solution.system, poles, f"about {basic}", locked)
+            said = verdict(robot, solution.system, poles, f"about {basic}", locked) if poles else {}
             if not str(said.get("verdict", "")).startswith("unstable"):
                 said.pop("largest_growth_rate", None)
             stays = "moves and stays locked" if len(spinning) == 1 else "move and stay locked"

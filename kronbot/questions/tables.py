@@ -69,6 +69,8 @@ class Table:
         result = self.result
         yield Line(f"{result.command} {result.robot}, order {result.order}", True)
         for name, array in result.arrays.items():
+            if not array.values.size:
+                continue  # headings of nothing
             yield Line("")
             array = side_by_side(array)
             if array.symbolic and array.axis is None:

@@ -15,10 +15,10 @@ from waiting import PATIENCE, soon
 from kronbot import __version__
 from kronbot.cli.main import kronbot, run
 from kronbot.cli.output import render
-from kronbot.cli.output.files import SUFFIXES
+from kronbot.cli.output.files import FORMULAS, SUFFIXES
 from kronbot.library.robot import Robot
 
-NUMBERS = [suffix for suffix in SUFFIXES if suffix != ".tex"]  # formulas only
+NUMBERS = [suffix for suffix in SUFFIXES if suffix not in FORMULAS]
 EXAMPLES = {"convert": "arm.urdf", "statics": "piedboeuf", "schema": "-o", "init": "arm.yaml"} | {
     "cache": "--clear",
     "explain": "orders",
@@ -55,7 +55,7 @@ def test_formulas_are_files_of_the_commands_that_write_them(capsys):
     for name in kronbot.commands:
         assert run([name, "--help"]) == 0
         text = capsys.readouterr().out
-        assert (".tex" in text) is ("--symbolic" in text), name
+        assert (".tex .py" in text) is ("--symbolic" in text), name
 
 
 # What answers at every row of a file; the others take one point.

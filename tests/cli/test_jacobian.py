@@ -168,7 +168,13 @@ def test_latex_and_python(tmp_path, capsys):
     """A document one can use: LaTeX displays, a module that runs and agrees with the numbers."""
     assert run(["jacobian", "stacker-numeric", "--symbolic", "python"]) == 0
     scope = {}
-    exec(capsys.readouterr().out, scope)
+    module = capsys.readouterr().out
+    exec(module, scope)
+    written = tmp_path / "J.py"
+    assert run(["jacobian", "stacker-numeric", "--symbolic", "python", "-o", str(written)]) == 0
+    assert written.read_text() == module
+    assert run(["jacobian", "stacker-numeric", "--latex", "-o", str(tmp_path / "K.py")]) == 2
+    assert "add --symbolic python" in capsys.readouterr().err
     _, answer = ask(capsys, "jacobian", "stacker-numeric", "--q", Q)
     assert np.allclose(scope["J_T"](0.47, 0.83, -0.36), answer["arrays"]["J_T"]["values"], rtol=1e-13)
     file = tmp_path / "J.tex"
@@ -204,8 +210,8 @@ def test_motion_without_a_value_may_stand_before_the_robot(tmp_path, capsys):
     file.write_text(description.read("khang").text + "motion:\n  qa: {type: sinusoid, amplitude: 0.2, frequency: 5}\n")
     grid = ["--duration", "0.1", "--step", "0.05", "--format", "json"]
     answers = []
-    for words in (["--motion", str(file)], [str(file), "--motion"], [str(file), *grid, "--motion="]):
-        assert run(["linearize", *words, *grid]) == 0
+    for words in (["--motion", str(file), *grid], [str(file), "--motion", *grid], [str(file), *grid, "--motion="]):
+        assert run(["linearize", *words]) == 0
         answers.append(capsys.readouterr().out)
     assert run(["linearize", "--motion", "qa: {type: sinusoid, amplitude: 0.2, frequency: 5}", "khang", *grid]) == 0
     answers.append(capsys.readouterr().out)

@@ -140,3 +140,14 @@ def test_numbers_of_summaries_have_their_units():
             assert unit, (answer.command, name, lines[name])
             assert unit[1] or name.partition(".")[0] in WITHOUT, name
     assert {"end", "peak_torque", "phase_margin", "length", "longer", "position_error", "largest_difference"} <= told
+
+
+def test_what_does_not_move_has_neither_tables_nor_a_verdict(capsys):
+    """A rigid arm with its joints locked: files hold its empty arrays still."""
+    answer = kronbot.load("puma560").modes()
+    assert "verdict_locked" not in answer.summary and "joints locked" in answer.summary["model_locked"]
+    assert answer["frequencies_locked"].shape == (0,)
+    table(answer)
+    lines = capsys.readouterr().out.splitlines()
+    assert not any(re.match(r"(poles|frequencies|damping|shapes|accuracy)_locked", line) for line in lines)
+    assert any(line.startswith("poles_free") for line in lines)

@@ -267,7 +267,7 @@ def output_options(
             "--view", "--report", "view", metavar="FILE", help="A page that reports the answer: .html."
         )
     drawn = ["plot", "panels"] * plot + ["pair"] * pair + ["view", "open"] * (plot and page or report or view)
-    suffixes = ".json .csv .npz .mat" + " .tex" * formulas
+    suffixes = ".json .csv .npz .mat" + " .tex .py" * formulas
     return together(
         *(pictures[word] for word in drawn),
         style_option(),

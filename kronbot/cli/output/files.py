@@ -23,7 +23,9 @@ from kronbot.system.interruption import UNFINISHED, interruptions
 from kronbot.system.platform import host
 from kronbot.system.saving import NUMBERS, Draft, Target, publish
 
-SUFFIXES = (".json", ".csv", ".npz", ".mat", ".tex")
+# What formulas are written to, and what answers are.
+FORMULAS = (".tex", ".py")
+SUFFIXES = (".json", ".csv", ".npz", ".mat", *FORMULAS)
 ROBOT_SUFFIXES = (".yaml", ".yml")
 LOST = "cannot write the answer: stdout is closed"
 _NOTES = "kronbot.files"
@@ -63,7 +65,7 @@ def check_target(output: str | None, overwrite: bool, also: tuple[str, ...] = ()
         return
     context = click.get_current_context(silent=True)
     formulas = context is None or "latex" in context.params
-    suffixes = tuple(each for each in SUFFIXES if formulas or each != ".tex")
+    suffixes = tuple(each for each in SUFFIXES if formulas or each not in FORMULAS)
     if Path(output).suffix not in suffixes:
         known = ", ".join((*suffixes, *also))
         raise UsageError(f"-o {shown(output)}: the suffix decides the format; it must be one of {known}")

@@ -210,6 +210,13 @@ def as_tex(result: Result) -> bytes:
     return document(result).encode()
 
 
+def as_python(result: Result) -> bytes:
+    """Closed forms as a Python module. Raises UsageError where the answer has none."""
+    if result.language != "python":
+        raise UsageError("-o FILE.py is for formulas: add --symbolic python")
+    return document(result).encode()
+
+
 def document(result: Result) -> str:
     """Formulas as one LaTeX display a quantity, or as one Python module."""
     if result.language == "python":
@@ -294,6 +301,7 @@ WRITERS: dict[str, Callable[[Result], bytes]] = {
     ".npz": as_npz,
     ".mat": as_mat,
     ".tex": as_tex,
+    ".py": as_python,
 }
 
 
