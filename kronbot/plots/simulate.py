@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from kronbot.floats import Array
 from kronbot.model.robot import Robot
 from kronbot.plots import arms, curves
 from kronbot.plots.curves import Curve, Diagram
@@ -69,7 +71,7 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
     for word, title, group, least in (
         ("deviation", "deviation from the commanded motion", strays, UNMOVED),
         ("deflection", "deflection of the tips", _deflections(robot, result), UNMOVED),
-        ("twist", "twist of shafts, tilts of bearings", _yielding(robot, result), UNMOVED),
+        ("twist", "twist of shafts, tilts of bearings", _yielding(robot, told, series), UNMOVED),
         ("torsion", "torsion, modal coordinates", torsion, UNMOVED),
         ("torque", "joint torques", _torques(robot, result, True, "N m"), 0.0),
         ("force", "joint forces", _torques(robot, result, False, "N"), 0.0),
@@ -119,11 +121,11 @@ def _deflections(robot: Robot, result: Result) -> list[Curve]:
     ]
 
 
-def _yielding(robot: Robot, result: Result) -> list[Curve]:
-    """How far links of turning joints are ahead of their motors, and how far joints tilt."""
-    series, names = result.series, robot.coordinates
+def _yielding(robot: Robot, told: Mapping[str, Array], series: Mapping[str, Array]) -> list[Curve]:
+    """How far links of turning joints are ahead of their motors as it is ``told``, and how far joints tilt."""
+    names = robot.coordinates
     shafts = [
-        Curve(joint.name, "rad", series[joint.name] - series[names[joint.driven]])
+        Curve(joint.name, "rad", told[joint.name] - told[names[joint.driven]])
         for joint in robot.joints
         if joint.elastic and joint.revolute
     ]

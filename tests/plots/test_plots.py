@@ -428,6 +428,19 @@ def test_deviations_of_what_is_small_beside_other_columns(picture):
     assert "deviation" not in " ".join(panels(picture(simulation.draw, result)))
 
 
+def test_twists_of_what_is_small_beside_other_columns(picture):
+    """Of a shaft that twists gently, before a stone a world away: the difference that there is."""
+    arm = "{name: arm, joint: {type: revolute, name: j, rotor_inertia: 1, elastic: {stiffness: 1000}}, pose: {}, "
+    arm += "rigid: {mass: 1, com: [1, 0, 0]}}"
+    stone = "{name: stone, parent: world, joint: {type: prismatic, name: far}, pose: {}, rigid: {mass: 1}}"
+    motion = "motion: {j: {type: polynomial, degree: 5, from: 0, to: 1e-3, duration: 1}}"
+    robot = kronbot.loads(f"kronbot: 1\nname: arm\ngravity: [0, 0, 0]\nlinks: [{arm}, {stone}]\n{motion}\n")
+    result = robot.simulate(q={"far": 1e7}, duration=0.2, step=0.02)
+    twist = result["j"] - result["j.motor"]
+    drawn = line(starting(picture(simulation.draw, result), "twist of shafts"), "j").get_ydata()
+    assert drawn / drawn[-1] == pytest.approx(twist / twist[-1], abs=1e-12)
+
+
 def test_snapshots_are_the_robot_to_scale(picture):
     robot, series = shipped("canadarm"), moved("canadarm").series
     axis = starting(picture(simulation.draw, moved("canadarm")), "at t = 0")
