@@ -129,7 +129,8 @@ def test_pieces_are_drawn():
     shown = Shown(robot, ["jib"])
     data = shown.data(np.array([[0.4, 0.0, -0.3]]))
     assert len(data["elements"]) == 6 and shown.place(0) == data["elements"][-1] + 6
-    assert np.array_equal(shown.at(np.array([0.4, 0.0, -0.3]))[-14:-2].reshape(6, 2, 3), pieces)
+    first = 1 + 4 * len(robot.links)
+    assert np.array_equal(shown.at(np.array([0.4, 0.0, -0.3]))[first : first + 12].reshape(6, 2, 3), pieces)
 
 
 def test_a_piece_without_a_length_is_named():
