@@ -35,6 +35,9 @@ _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 # PyYAML's words for a line that is no key.
 NO_COLON = "could not find expected ':'"
+# Words of libyaml 0.2.6 and newer, which reads ahead and stops at a depth of its own before it says what it has read.
+_TOO_DEEP = "maximum nesting depth"
+_DEEPER: Final = f"nested deeper than {limits.DEPTH} levels"
 
 
 def compose(source: Source) -> Node:
@@ -85,6 +88,8 @@ def compose_leniently(source: Source) -> tuple[Node, tuple[Mistake, ...]]:
 def _syntax_message(error: yaml.MarkedYAMLError, text: str) -> str:
     """PyYAML's problem in plain words; its own where nothing plainer is known."""
     problem, context, mark = error.problem or "wrong syntax", error.context or "", error.problem_mark
+    if _TOO_DEEP in problem:
+        return _DEEPER
     began = f" begun on line {error.context_mark.line + 1}" if error.context_mark else ""
     if "cannot start any token" in problem and mark is not None:
         line = text.splitlines()[mark.line : mark.line + 1]
@@ -136,7 +141,7 @@ class _Composer(Mistakes):
         if isinstance(event, yaml.ScalarEvent):
             return Scalar(self._value(event, place), *place)
         if depth >= limits.DEPTH:
-            self.give_up(place, f"nested deeper than {limits.DEPTH} levels")
+            self.give_up(place, _DEEPER)
         inside = (self._node(inner, depth + 1) for inner in iter(self._inner, None))
         if isinstance(event, yaml.SequenceStartEvent):
             return Sequence(tuple(inside), *place)
