@@ -6,6 +6,8 @@ import pytest
 from exact_poles import poles as in_many_digits
 from thinned import rare
 
+import kronbot
+from kronbot.errors import ComputationError
 from kronbot.mechanics.linear import spectrum
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.null_spaces import null_space
@@ -485,3 +487,10 @@ def test_errors_hold_what_entries_do_to_two_poles_near_each_other(share):
     root = mp.sqrt(gap * (1 - mp.mpf(share)))
     for pole, s in zip(sorted(found, key=lambda pole: pole.value.real), (-1 - root, -1 + root), strict=True):
         assert abs(pole.value - s) <= pole.error * (1 + 1e-9) <= 2 * share * np.sqrt(gap)
+
+
+def test_a_mass_matrix_that_is_lost_in_its_errors_has_no_poles():
+    """Of an angle of 1e12 rad no digit of M is known: that is told, where dividing by s went on for ever."""
+    arm = kronbot.load("canadarm")
+    with pytest.raises(ComputationError, match="case 2: no poles: errors of the mass matrix"):
+        arm.modes(q=[[0, 1, 0], [0, 1e12, 0]])

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
+from kronbot.errors import ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, WIDE, Polynomial, balancing, inverse
@@ -164,7 +165,8 @@ def deflated(system: SecondOrder, degree: int, divided: bool = False) -> Deflate
     """How poles in s (degree 2) or s^2 (1) are at zero, by the staircase of Van Dooren for the structure there.
 
     Columns of free coordinates are divided by s, then combinations of rows, as long as what is left is singular at 0;
-    where K is symmetric only if they are to be ``divided``, since other poles are there within their errors.
+    where K is symmetric only if they are to be ``divided``, since other poles are there within their errors. Raises
+    ComputationError where errors of the entries leave nothing that would ever be regular.
     """
     if not system.free.size:
         return Deflated()
@@ -218,6 +220,11 @@ def deflated(system: SecondOrder, degree: int, divided: bool = False) -> Deflate
         step, more = _staircase(polynomials, held, free)
         if not step[0].divided.any():
             break
+        if counts.sum() >= degree * n:  # all of its poles are at zero, and still more
+            raise ComputationError(
+                "no poles: errors of the mass matrix are as large as what it holds; take angles within a turn, and "
+                "numbers of the robot that are nearer to each other"
+            )
         polynomials = [_stepped(*each) for each in zip(polynomials, step, strict=True)]
         steps.append(step[0])
         counts[more] += 1

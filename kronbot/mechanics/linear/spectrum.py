@@ -9,6 +9,7 @@ in s^2.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate
@@ -75,9 +76,13 @@ def poles(system: SecondOrder) -> list[Pole]:
 def spectra(systems: Sequence[SecondOrder]) -> list[list[Pole] | None]:
     """The poles of many systems, alike ones together; None where those of one alone have an error to tell."""
     found: list[list[Pole] | None] = [None] * len(systems)
-    every = [deflated(system, _degree(system)) for system in systems]
+    every = dict[int, Deflated]()
+    for place, system in enumerate(systems):
+        with suppress(ComputationError):
+            every[place] = deflated(system, _degree(system))
     alike: dict[tuple[object, ...], list[int]] = {}
-    for place, (system, reduced) in enumerate(zip(systems, every, strict=True)):
+    for place, reduced in every.items():
+        system = systems[place]
         kind = len(system.M), _degree(system), system.symmetric, system.reciprocal, *reduced.structure
         alike.setdefault(kind if reduced.plain else (place,), []).append(place)
     for everywhere in alike.values():
