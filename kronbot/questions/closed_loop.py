@@ -14,6 +14,7 @@ from kronbot.mechanics.control.controllers import controllers
 from kronbot.mechanics.control.feedback import disk_margin, in_gain_and_phase, sensitivity_peak
 from kronbot.mechanics.motion.drives import drives
 from kronbot.model.robot import Robot
+from kronbot.questions.result import demand_finite
 from kronbot.questions.signals import Choice
 
 # Numbers of the disk margin; the last is not there where any gain may be multiplied without end.
@@ -44,9 +45,10 @@ def demand_loop(robot: Robot, choice: Choice) -> None:
 def numbers_of_loop(robot: Robot, gains: Array, own: Sequence[int], M: Array, A: Array) -> dict[str, Scalar]:
     """Margins of a loop with state matrix A, cut at the torques of its controllers, and the peak of its sensitivity.
 
-    Of its ``own`` coordinates, with inertia M, and what is remembered, by place. None where what torques move cannot be
-    told from what they leave alone: of a free base.
+    Of its ``own`` coordinates, with inertia M, and what is remembered, by place. Nothing where what torques move
+    cannot be told from what they leave alone: of a free base. Raises ComputationError where gains overflow.
     """
+    demand_finite({"A": A})
     n, free = robot.n, [place for place in own if place < robot.n]
     joints = [joint.driven for joint in controllers(robot).joints]
     rows = [i for i, place in enumerate(joints) if place in free]

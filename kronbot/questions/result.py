@@ -52,7 +52,7 @@ class Deferred(Mapping[str, Scalar]):
     def _held(self) -> Mapping[str, Scalar]:
         with np.errstate(all="ignore"):
             held = Entries(self._compute())
-        _demand_finite(held)
+        demand_finite(held)
         return held
 
     def __getitem__(self, name: str) -> Scalar:
@@ -112,9 +112,9 @@ class Result:
         for name, mapping in held.items():
             object.__setattr__(self, name, MappingProxyType(Entries(mapping)))
         object.__setattr__(self, "warnings", tuple(self.warnings))
-        _demand_finite({name: array.values for name, array in self.arrays.items()})
-        _demand_finite(self.series)
-        _demand_finite(held.get("summary", {}))
+        demand_finite({name: array.values for name, array in self.arrays.items()})
+        demand_finite(self.series)
+        demand_finite(held.get("summary", {}))
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, which takes no read-only mappings."""
@@ -241,7 +241,8 @@ class Result:
         return head | {key: value for key, value in content.items() if value}
 
 
-def _demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:
+def demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:
+    """Raise ComputationError, naming the first of ``numbers`` (or arrays) by name that is not finite."""
     for name, value in numbers.items():
         if isinstance(value, np.ndarray):
             # A sum of squares that is finite shows at once that they all are.

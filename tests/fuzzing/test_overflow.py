@@ -80,3 +80,10 @@ def test_thousands_of_angles(refused):
     """Evaluated together; their product is too many."""
     angles = ", ".join(f"q{i}: [{', '.join(map(str, range(300)))}]" for i in range(9))
     refused(f"{chain(9)}statics: {{angles: {{{angles}}}}}\n", "is the limit", command="statics", code=2)
+
+
+def test_gains_that_overflow(refused, tmp_path):
+    """Products of gains and inverse inertia: what of them is no number goes to no eigenvalue routine."""
+    (tmp_path / "gains.csv").write_text(",torque,q1\nat,0,1e308\ntorque.q1,1e308,-1e308\n")
+    text = GOOD.replace("mass: 1", "mass: 0.01") + "control: {state_feedback: {K: gains.csv}}\n"
+    refused(text, "A is not finite", command="linearize", options=("--closed-loop",), code=1)
