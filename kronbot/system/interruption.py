@@ -37,6 +37,9 @@ PATIENCE = 0.8
 UNATTENDED = 5.0
 # Bytes that Python and a thread of it need, by far, beside the thread's stack; numbers take more.
 LEAST_MEMORY = 40 << 20
+# Bytes that SciPy's BLAS takes when it is loaded, with what else is loaded by then; where it does not get them it waits
+# for ever, and holds up whoever would answer signals.
+BLAS = 160 << 20
 # What the end of the process does with files that are not whole, by their temporary names, and with compilers at work,
 # by their folders. Each says what it has left.
 UNFINISHED: dict[str, Callable[[], str]] = {}
@@ -265,13 +268,28 @@ def leave(number: int, *_: object) -> NoReturn:
 
 
 def tell_native_exits() -> None:
-    """Where a library ends the process for want of memory, it leaves nothing behind, and the limit is told."""
+    """Where a library ends the process for want of memory, it leaves nothing behind, and the limit is told.
+
+    So it is where one would wait for memory.
+    """
     if host.memory_limit() == math.inf:
         return
     from kronbot.errors import KronbotError, said
 
     words = f"a library has given up: {said(MemoryError())}"
     host.at_native_exit(lambda: _end(words, KronbotError.exit_code))
+    sys.meta_path.insert(0, _Room())
+
+
+class _Room:
+    """Looks whether there is memory for SciPy before its first part is loaded."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        """Find nothing. Raises MemoryError."""
+        if name.startswith("scipy."):
+            if host.memory_left() < BLAS:
+                raise MemoryError(f"SciPy wants {BLAS >> 20} MB more")
+            sys.meta_path.remove(self)
 
 
 def _end(words: str, code: int) -> NoReturn:

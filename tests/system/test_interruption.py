@@ -662,3 +662,16 @@ def test_in_the_library(question):
         assert ask(robot) == whole
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_scipy_is_not_loaded_where_its_blas_would_wait_for_memory(monkeypatch):
+    """Looked at once, before its first part; other modules are none of its business."""
+    room, left = interruption._Room(), [interruption.BLAS - 1]
+    monkeypatch.setattr(interruption.host, "memory_left", lambda: left[0])
+    monkeypatch.setattr(sys, "meta_path", [room])
+    room.find_spec("numpy.linalg", None)
+    with pytest.raises(MemoryError):
+        room.find_spec("scipy.linalg", None)
+    left[0] += 1
+    room.find_spec("scipy.special", None)
+    assert sys.meta_path == []
