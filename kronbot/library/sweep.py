@@ -69,7 +69,7 @@ class Hands:
         return Dask(parcel, self.scheduler)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Sweep:
     """One question in many cases. Iterating computes them and yields their rows, by column, in the order of the cases.
 

@@ -116,9 +116,23 @@ class Result:
         demand_finite(self.series)
         demand_finite(held.get("summary", {}))
 
+    def __eq__(self, other: object) -> bool:
+        """Whether another answer has the same words and numbers, to the last bit."""
+        return self._content == other._content if isinstance(other, Result) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    @cached_property
+    def _content(self) -> str:
+        return _sum(self._held())
+
+    def _held(self) -> dict[str, Any]:
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, which takes no read-only mappings."""
-        held = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        held = self._held()
         held["at"] = {name: dict(point) for name, point in self.at.items()}
         held["about"] = self.about.description if isinstance(self.about, Robot) else self.about
         held = {name: dict(value) if isinstance(value, Mapping) else value for name, value in held.items()}
@@ -256,7 +270,8 @@ def demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:
 
 def _sum(held: Mapping[str, Any]) -> str:
     """Of all but the robot, which has its own, and what pictures want to know."""
-    return seal({name: value for name, value in held.items() if name not in ("about", "asked")})
+    told = {name: value for name, value in held.items() if name not in ("about", "asked")}
+    return seal({name: dict(value) if isinstance(value, Mapping) else value for name, value in told.items()})
 
 
 def _again(then: str, held: dict[str, Any]) -> Result:

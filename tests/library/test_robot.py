@@ -279,8 +279,11 @@ def test_entries_that_are_not_there(arm):
 
 
 def test_answers_can_be_pickled(arm):
-    """For processes; they come back read-only."""
-    for answer in (arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05), arm.symbolic().jacobian()):
+    """For processes; they come back read-only, and equal: as many as there are are in a set of them and theirs."""
+    answers = [arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05), arm.symbolic().jacobian()]
+    assert answers[0] == arm.jacobian(q=[0.1, 0.2]) and answers[0] != arm.jacobian(q=[0.1, np.nextafter(0.2, 1)])
+    assert len({*answers, *pickle.loads(pickle.dumps(answers))}) == len(answers)
+    for answer in answers:
         again = pickle.loads(pickle.dumps(answer))
         assert again.to_dict() == answer.to_dict()
         with pytest.raises(TypeError):
