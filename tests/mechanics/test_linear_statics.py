@@ -164,11 +164,10 @@ def test_a_hung_base_moves_from_where_it_is_given(turned):
     force, apart = np.array([1.0, -2.0, 3.0]), []
     for load in (0.1, 0.05):
         found = there.statics(q=at, forces=[(load * turn.apply(force)).tolist()], solver="linear")
-        shifted = here.statics(q=[0.3], forces=[(load * force).tolist()], solver="linear")
-        for word in ("torque.q1", "torque_quadratic.q1"):
-            if not any(turned):
-                assert found[word] == pytest.approx(shifted[word], rel=1e-12)
         if not any(turned):
+            shifted = here.statics(q=[0.3], forces=[(load * force).tolist()], solver="linear")
+            for word in ("torque.q1", "torque_quadratic.q1"):
+                assert found[word] == pytest.approx(shifted[word], rel=1e-12)
             assert found["endpoint.x"] - place[0] == pytest.approx(shifted["endpoint.x"], rel=1e-12)
         newton = there.statics(q=at, forces=[(load * turn.apply(force)).tolist()])
         apart.append([found[word][0] - newton["torque.q1"][0] for word in ("torque.q1", "torque_quadratic.q1")])

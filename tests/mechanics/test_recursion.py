@@ -89,7 +89,7 @@ def test_recursion_composite_and_lagrangian_agree(robot, order, seed):
 
 
 NAMES = ("arm in space", "canadarm", "piedboeuf", "puma560", "spatial", "torso")
-OFTEN = [("arm in space", 2), ("canadarm", 2), ("piedboeuf", 1), ("puma560", 0), ("spatial", 1), ("torso", 0)]
+OFTEN = [("canadarm", 2), ("spatial", 1), ("torso", 0)]
 
 
 @pytest.mark.parametrize(("name", "order"), thinned(list(itertools.product(NAMES, (0, 1, 2))), OFTEN))
@@ -220,7 +220,7 @@ def test_the_mass_of_order_2_is_that_of_the_nodes(shape):
     The nodes are exact or converged to 1e-12 for what is summed.
     """
     flexible = {"mass": 2, "EI": {"y": 50, "z": 60}, "GJ": 40, "polar_inertia": 0.02, "root": 0.2, "shape": shape}
-    flexible["modes"] = {"v": 3, "w": 2, "torsion": 2}
+    flexible["modes"] = {"v": 2, "w": 1, "torsion": 1}
     link = {"name": "arm", "joint": {"type": "revolute", "name": "q1"}, "flexible": flexible}
     link["dh"] = {"a": 1.6, "d": 0, "alpha": 0, "theta": 0}
     robot = model({"kronbot": 1, "name": "b", "convention": "standard", "gravity": [0, 0, 0], "links": [link]})

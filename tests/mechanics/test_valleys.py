@@ -73,7 +73,7 @@ LOST = (0, True, 0.3)
 
 
 @pytest.mark.parametrize(
-    ("seed", "soft", "off"), thinned([each for each in EVERY if each != LOST], [(0, False, 0.03), (1, True, 0.3)])
+    ("seed", "soft", "off"), thinned([each for each in EVERY if each != LOST], [(0, False, 0.03), (0, True, 0.1)])
 )
 def test_random_arms_are_calibrated_without_priors(seed, soft, off):
     """Ten of each kind: lengths off by 9 mm, 3 cm or 9 cm, angles by as much in rad, stiffnesses by factors."""

@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from robots_in_tests import loaded
+from thinned import rare
 
 import kronbot
 from kronbot.errors import ComputationError, DescriptionError
@@ -92,7 +93,7 @@ def test_energy_is_balanced_in_a_run():
     assert series["reaction.tilt.mz"] == pytest.approx(borne, abs=1e-9 * series["tension.hoist"].max())
 
 
-@pytest.mark.parametrize("order", ["1", "2", "exact"])
+@pytest.mark.parametrize("order", [rare("1"), "2", "exact"])
 def test_lengths_are_those_of_the_way(order):
     """Between frames as `kinematics` has them; a piece within one body counts, and never changes."""
     robot = loaded(BOOM, order)
@@ -215,7 +216,7 @@ STAYED = BOOM.replace("name: hoist, type: spring", "name: hoist, type: tendon").
 )
 
 
-@pytest.mark.parametrize("order", ["1", "2", "exact"])
+@pytest.mark.parametrize("order", [rare("1"), "2", rare("exact")])
 def test_a_boom_that_a_rope_catches(order):
     """Energy and reactions of a flexible one that falls into its hoist over three points."""
     robot = loaded(STAYED.replace("rest: 4,", "rest: 4.9,"), order)
