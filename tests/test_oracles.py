@@ -12,7 +12,6 @@ import pytest
 import scipy.linalg
 import scipy.optimize
 import yaml
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import Beam, Lagrangian, exp_rotation, gauss, number, rod, rotate_x, rotate_y, rotate_z, shapes, skew
 from random_robots import SHAPES, SPATIAL_ARM, coordinates, robots, states, to_yaml
@@ -20,7 +19,6 @@ from scipy.integrate import solve_ivp
 from thinned import drawn, rare
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "oracles_reference.json").read_text())
-FEW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 def robot_of(*links, gravity=(0, 0, 0), convention="standard"):
@@ -107,8 +105,7 @@ def test_stacker():
         np.testing.assert_allclose(mine, theirs, rtol=1e-13, atol=1e-13)
 
 
-@given(st.data())
-@FEW
+@drawn(5, 15, st.data())
 def test_frames_are_products_of_four_by_four_matrices(data):
     """Rigid chains: both DH conventions and poses, multiplied out one elementary motion at a time."""
     robot = data.draw(robots(flexible=False, trees=False))
@@ -487,7 +484,7 @@ def test_mass_matrix_of_the_bare_beam_is_that_of_the_robot():
 # --------------------------------------------------------------------------------------- random robots
 
 
-@drawn(2, 15, st.data())
+@drawn(2, 9, st.data())
 def test_power_is_the_rate_of_energy(data):
     """d(T + V)/dt = tau qd - qd D qd along any motion, for every order."""
     robot, order = data.draw(robots()), data.draw(st.sampled_from([0, 1, 2, "exact"]))
@@ -503,7 +500,7 @@ def test_power_is_the_rate_of_energy(data):
     assert abs(central(energy, 2e-3) - power) < 2e-8 * scale
 
 
-@drawn(2, 15, st.data())
+@drawn(2, 9, st.data())
 def test_random_robots_are_sound(data):
     """M is positive definite and gives T; forward undoes inverse; Jacobians are rates of the pose; enough nodes."""
     robot = data.draw(robots())
@@ -529,8 +526,7 @@ def test_random_robots_are_sound(data):
     assert error < 1e-11 * (1 + np.abs(reference).max() + np.abs(mass).max())
 
 
-@given(robots())
-@FEW
+@drawn(5, 15, robots())
 def test_yaml_text_says_the_same(robot):
     text = to_yaml(robot)
     assert yaml.safe_load(text) == robot

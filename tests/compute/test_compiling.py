@@ -103,7 +103,7 @@ def test_every_operation_agrees_to_the_bit(effort):
 def test_random_functions_agree_to_the_bit(seed):
     """Chains of operations, and their gradients, where contraction or reordering would show."""
     rng = np.random.default_rng(seed)
-    function = random_function(rng)
+    function = random_function(rng, 60 if seed < 2 else 200)
     if seed % 2:
         (x,) = function.sx_in()
         function = casadi.Function("trace", [x], [casadi.gradient(casadi.sum1(function(x)), x)])

@@ -73,13 +73,13 @@ def test_every_operation_has_the_same_bits(registers):
             assert same_bits(interpreted(function, points), asked(with_one, function, points)), value
 
 
-@pytest.mark.parametrize("seed", [0, rare(1), rare(2)])
+@pytest.mark.parametrize("seed", [0, rare(1)])
 @pytest.mark.parametrize("longest", [500, 7])
 def test_random_functions_have_the_same_bits(registers, seed, longest, monkeypatch):
     """Chains of operations in one part and in many, of numbers of which some are the same in all lanes."""
     monkeypatch.setattr(lanes, "LONGEST", longest)
     rng = np.random.default_rng(seed)
-    outer, p, x = random_function(rng, 150), SX.sym("p", 3), SX.sym("x", 3)
+    outer, p, x = random_function(rng, 150 if seed else 60), SX.sym("p", 3), SX.sym("x", 3)
     function = casadi.Function("trace", [x, p], [outer(casadi.vertcat(x, p)), casadi.vertcat(p, casadi.exp(p), 0)])
     parts = rng.normal(size=(40, 3)), rng.uniform(0, 1, (40, 3)), rng.choice(SPECIAL, size=(43, 3))
     points, both = np.vstack(parts), loop(function)
@@ -170,7 +170,7 @@ def test_calls_of_functions_have_the_same_bits(registers, longest, monkeypatch):
     function = casadi.Function("calls", [x, y, one], [again, second(other, once), seven, x])
     assert function.is_a("MXFunction")
     state = np.random.default_rng(3)
-    for shared in ((), (2,), (0, 2)):
+    for shared in ((), (0, 2)) if longest == 7 else ((2,),):
         points = [
             state.normal(size=part.numel() if i in shared else (21, part.numel())) for i, part in enumerate((x, y, one))
         ]

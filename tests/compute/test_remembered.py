@@ -30,7 +30,7 @@ links:
   - name: upper
     joint: {type: revolute, name: q1, limits: [-3, 3]}
     dh: {a: 0.9, d: 0, alpha: turn, theta: 0}
-    flexible: {mass: mass, EI: {y: EI, z: EI}, modes: {v: 2, w: 1}, shape: craig-bampton}
+    flexible: {mass: mass, EI: {y: EI, z: EI}, modes: {v: 1, w: 1}, shape: craig-bampton}
     payload: {mass: 0.2, com: [0, 0.1, 0]}
   - name: fore
     joint: {type: prismatic, name: q2}
@@ -275,12 +275,16 @@ def test_no_entry_takes_the_place_of_another(folder):
     """Whole files of one robot, digests and all, under the names of another."""
     learnt(SLIDER)
     others = sorted(folder.glob("*.robot"))
-    wanted = learnt(ask=answers)
+
+    def ask(robot):
+        return robot.modes().to_dict()
+
+    wanted = learnt(ask=ask)
     for file in set(folder.glob("*.robot")) - {*others}:
         for suffix in (".robot", ".sha256"):
             file.with_suffix(suffix).write_bytes(others[0].with_suffix(suffix).read_bytes())
     assert recalled() is None
-    assert learnt(ask=answers) == wanted
+    assert learnt(ask=ask) == wanted
 
 
 def test_places_that_others_could_write_are_not_read(folder, tmp_path):

@@ -10,6 +10,7 @@ import casadi
 import numpy as np
 import pytest
 from casadi import SX
+from thinned import rare
 
 from kronbot.compute.code import c_code, documents, python_code
 from kronbot.compute.code.c_code import Style, prefix_of
@@ -105,7 +106,7 @@ def program(seed):
 
 
 @needs_c
-@pytest.mark.parametrize("longest", [1, 7, 60])
+@pytest.mark.parametrize("longest", [rare(1), 7, rare(60)])
 def test_parts_of_a_long_function_hand_on_what_is_needed(tmp_path, monkeypatch, longest):
     monkeypatch.setattr(c_code, "LONGEST", longest)
     value = [0.3, -0.8, 1.4, 0.6]

@@ -8,8 +8,8 @@ from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from thinned import drawn
 from waiting import bounded
 
 from kronbot.description import Source, limits, load
@@ -790,8 +790,7 @@ print([name for name in {HEAVY} if name in sys.modules])
     assert (run.stdout, run.stderr) == (f"{len(EXPECTED)}\n[]\n", "")
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.data())
+@drawn(40, 150, st.data())
 def test_any_damage_to_a_file_is_reported_and_never_a_traceback(data):
     """Replace, drop or add a piece of a right file: it loads, or every mistake has a place inside the file."""
     pieces = re.split(r"([\s,:{}\[\]]+)", CANADARM)

@@ -26,7 +26,7 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 
 @drawn(
     2,
-    16,
+    10,
     robots(max_links=3, max_coordinates=5, floating=True) | robots(max_links=2, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
     st.integers(0, 10**6),
@@ -116,7 +116,7 @@ def in_pinocchio(robot):
     return made, at, np.array([0.0] * 6 + [joint.get("damping", 0) for joint in moving])
 
 
-@drawn(3, 30, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
+@drawn(2, 12, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
 def test_equations_of_motion_are_those_of_the_free_flyer_of_pinocchio(robot, seed):
     """M, forces, accelerations and momenta of random rigid trees, after the change from angles and rates to twists."""
     pin = pytest.importorskip("pinocchio")
@@ -231,7 +231,7 @@ def test_gimbal_lock_is_named(arm):
     assert np.isfinite(arm.dynamics(q={"base.ry": 1.57})["M"]).all()
 
 
-@pytest.mark.parametrize("gravity", ["[0, 0, 0]", "[0, 3, -9.81]"])
+@pytest.mark.parametrize("gravity", [rare("[0, 0, 0]"), "[0, 3, -9.81]"])
 def test_modes_of_a_free_base_do_not_depend_on_where_it_is(arm, gravity):
     """Six free coordinates with joints locked, eight with joints free; gravity does not act on what falls."""
     robot = kronbot.loads(ARM.replace("gravity: [0, 0, 0]", f"gravity: {gravity}"))
@@ -269,7 +269,8 @@ def test_measured_damping_is_that_of_the_modes_of_the_free_robot():
 @pytest.mark.parametrize("joints", ["locked", rare("free")])
 def test_a_run_has_measured_damping_in_whatever_angles_its_base_is(joints):
     """A run that is asked first takes that of the robot's own angles, as one that ``dynamics`` was asked before."""
-    fresh, asked = (kronbot.loads(ARM + f"damping: {{ratios: 0.1, joints: {joints}}}\n") for _ in range(2))
+    text = ARM[: ARM.index("  - name: fore")] + f"damping: {{ratios: 0.1, joints: {joints}}}\n"
+    fresh, asked = (kronbot.loads(text) for _ in range(2))
     D = asked.dynamics()["D"]
     asked_for = {"duration": 1e-4, "step": 1e-4, "q": {"base.ry": 0.4}, "qd": {"upper.v1": 1}}
     first, second = (robot.simulate(**asked_for) for robot in (fresh, asked))
@@ -333,6 +334,7 @@ def test_links_may_stand_on_the_world_beside_a_floating_base(arm):
 TUMBLING = {"base.rx": 0.5, "base.ry": 1.2, "base.rz": 0.3, "base.x": 0.2}
 
 
+@pytest.mark.slow
 def test_momenta_of_a_tumbling_canadarm_are_constant():
     """Its arm unfolds while the orbiter turns head over heels: both momenta to 1e-9, energy by the work of drives."""
     robot = kronbot.load("floating-canadarm", order="1")
@@ -467,7 +469,7 @@ def test_drives_leave_the_base_alone():
     text = text.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]")
     motion = f"motion: {{q1: {moves}, q2: {moves}}}\n"
     exact = f"simulate: {{drive: {{q1: {{motion: {moves}}}, q2: {{motion: {moves}}}}}}}\n"
-    start = {"qd": {"base.ry": 0.8, "base.rx": 0.2}, "duration": 2, "step": 0.2, "rtol": 1e-11, "atol": 1e-13}
+    start = {"qd": {"base.ry": 0.8, "base.rx": 0.2}, "duration": 1, "step": 0.1, "rtol": 1e-11, "atol": 1e-13}
     torques, prescribed = kronbot.loads(text + motion).simulate(**start), kronbot.loads(text + exact).simulate(**start)
     assert torques.summary["peak_deviation.q1"] < 1e-9
     assert torques["torque.q1"] == pytest.approx(prescribed["torque.q1"], abs=1e-8)
@@ -610,7 +612,7 @@ def imported(text, folder):
     return module
 
 
-@drawn(2, 12, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
+@drawn(2, 7, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
 def test_exported_functions_are_those_of_the_library(robot, seed):
     """M, forces, accelerations and Jacobians of random trees on a base that moves."""
     robot["name"] = "tree"

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 from oracles import Lagrangian
-from robots_in_tests import loaded, model
+from robots_in_tests import loaded, model, shipped_robot
 from scipy.integrate import quad, solve_ivp
 from scipy.linalg import eigh
 from scipy.optimize import brentq
@@ -45,7 +45,7 @@ motion:
   z: {type: sinusoid, amplitude: A, frequency: w}
 """
 RIGID = "rigid: {mass: 1.3, inertia: {Izz: 0.08}}"
-FLEXIBLE = "flexible: {mass: 1.3, EI: {z: 40}, modes: {v: 2}}"
+FLEXIBLE = "flexible: {mass: 1.3, EI: {z: 40}, modes: {v: 1}}"
 
 
 def pendulum(amplitude, frequency, *, side=-1, body=RIGID, damping=0):
@@ -100,8 +100,7 @@ def test_a_pendulum_on_a_shaken_support_is_mathieus_equation(a, q):
     assert np.prod(multipliers(found)) == pytest.approx(1, abs=1e-8)
 
 
-@pytest.mark.parametrize("q", [0.1, 0.3])
-@pytest.mark.parametrize("tongue", [1, 2])
+@pytest.mark.parametrize(("tongue", "q"), [rare(1, 0.1), (1, 0.3), rare(2, 0.1), (2, 0.3)])
 def test_the_tongues_are_where_theory_has_them(tongue, q):
     """Unstable for b_m(q) < a < a_m(q) only: verdicts 1 % of the tongue's width outside and inside of its edges."""
     low, high = mathieu_b(tongue, q), mathieu_a(tongue, q)
@@ -200,8 +199,8 @@ def test_a_column_on_a_shaken_base_bends_in_mathieus_tongue():
             # sign and phase of the drive do not move multipliers
             assert apart(multipliers(found), mathieu(a, q)) < 1e-8
             assert found.summary["verdict"].startswith(f"{word} (order 2, 1 mode, joints locked z;")
-            first = along(column(1, amplitude, frequency), order=1).summary
-            assert first["verdict"].startswith("stable, undamped (order 1, 1 mode, joints locked z;")
+        first = along(column(1, amplitude, frequency), order=1).summary
+        assert first["verdict"].startswith("stable, undamped (order 1, 1 mode, joints locked z;")
 
 
 def by_the_oracle(text, order):
@@ -243,19 +242,19 @@ def by_the_oracle(text, order):
 
 
 def test_a_flexible_pendulum_agrees_with_the_brute_force_lagrangian():
-    """Free swing and two bending modes on a shaken support: six multipliers, of product 1; differences leave 1e-6."""
+    """Free swing and a bending mode on a shaken support: four multipliers, of product 1; differences leave 1e-6."""
     text = pendulum(0.03, 9.0, body=FLEXIBLE)
     found = along(text)
     # step 1e-4: truncation h^2 and rounding 1e-16 |K| / h on stiffnesses of 1e4 are both some 1e-8
     assert apart(multipliers(found), by_the_oracle(text, 2)) < 1e-5
     assert np.prod(multipliers(found)) == pytest.approx(1, abs=1e-7)
-    assert "order 2, 2 modes, joints free swing and locked z" in found.summary["verdict"]
+    assert "order 2, 1 mode, joints free swing and locked z" in found.summary["verdict"]
 
 
 def test_multipliers_of_undamped_systems_come_in_reciprocal_pairs():
     """The monodromy matrix is symplectic up to scaling: with mu also 1/mu, inside a tongue too."""
     mass, stiffness, weight = column_numbers()
-    for frequency in (1.0, 1.07, 1.3):
+    for frequency in (1.0, 1.3):
         drive = 2 * np.sqrt((stiffness - weight * G) / mass) * frequency
         values = multipliers(along(column(2, 0.2 * mass / (2 * weight), drive)))
         assert len(values) == 4
@@ -428,7 +427,7 @@ def test_a_slow_fall_beside_a_fast_shaker_is_unstable(friction, at_one):
     assert np.abs(multipliers(found) - np.exp(-float(friction) * period / 0.1)).min() < 1e-11
 
 
-@pytest.mark.parametrize("frequency", [2.0, 0.6, 0.1])
+@pytest.mark.parametrize("frequency", [2.0, rare(0.6), 0.1])
 def test_a_slow_drive_has_huge_multipliers(frequency):
     """Up to 1e96: the trace of the monodromy matrix, integrated apart, is the large one; their product is one."""
     found = along(pendulum(0.05, frequency, side=1))
@@ -445,7 +444,7 @@ def test_a_slow_drive_has_huge_multipliers(frequency):
     assert abs(small - 1 / large) <= errors[1] + errors[0] / large.real**2 < 1e-4 * abs(small)
 
 
-def by_hills_determinant(a, q, terms=20_000):
+def by_hills_determinant(a, q, terms=8_000):
     """Mathieu's multipliers: cos(pi nu) = 1 - Delta (1 - cos(pi sqrt(a))), to q^2/(24 terms^3)."""
     with mpmath.workdps(25):
         weights = [mpmath.mpf(q) / ((2 * n) ** 2 - mpmath.mpf(a)) for n in range(-terms, terms + 1)]
@@ -459,7 +458,7 @@ def by_hills_determinant(a, q, terms=20_000):
 
 @pytest.mark.slow
 def test_multipliers_are_as_far_off_as_their_errors_say():
-    """By Hill's determinant, right to 1e-14; and the errors are no larger than 1e-9."""
+    """By Hill's determinant, right to 1e-13; and the errors are no larger than 1e-9."""
     for a, q in ((0.5, 0.2), (2.3, 0.7), (4.05, 0.9)):
         found = along(pendulum(*physical(a, q)))
         errors = found.arrays["multiplier_errors"].values
@@ -471,21 +470,20 @@ def test_multipliers_are_as_far_off_as_their_errors_say():
 def by_taylor(M, K0, K1, frequency, steps=24, terms=34):
     """Multipliers of M y'' + (K0 + K1 sin(frequency t)) y = 0 in 50 digits."""
     with mpmath.workdps(50):
-        M, K0, K1 = (mpmath.matrix(A.tolist()) for A in (M, K0, K1))
         n, w = len(M), mpmath.mpf(frequency)
-        A0, A1, h = -mpmath.inverse(M) * K0, -mpmath.inverse(M) * K1, 2 * mpmath.pi / w / steps
-        unit = mpmath.eye(2 * n)
-        place, rate = unit[:n, :], unit[n:, :]
+        h, inverse = 2 * mpmath.pi / w / steps, mpmath.inverse(mpmath.matrix(M.tolist()))
+        A0, A1 = (np.array((-inverse * mpmath.matrix(K.tolist())).tolist()) for K in (K0, K1))  # of its own numbers
+        place, rate = np.split(np.array(mpmath.eye(2 * n).tolist()), 2)
         for k in range(steps):
             sine = [w**j / mpmath.factorial(j) * mpmath.sin(w * k * h + j * mpmath.pi / 2) for j in range(terms)]
             x = [place, rate]
             for j in range(terms):
-                driven = sum((sine[i] * x[j - i] for i in range(j + 1)), mpmath.zeros(n, 2 * n))
-                x.append((A0 * x[j] + A1 * driven) / ((j + 1) * (j + 2)))
-            place = sum((x[j] * h**j for j in range(len(x))), mpmath.zeros(n, 2 * n))
-            rate = sum((j * x[j] * h ** (j - 1) for j in range(1, len(x))), mpmath.zeros(n, 2 * n))
-        unit[:n, :], unit[n:, :] = place, rate
-        return np.array([complex(value) for value in mpmath.eig(unit, left=False, right=False)])
+                driven = sum(sine[i] * x[j - i] for i in range(j + 1))
+                x.append((A0 @ x[j] + A1 @ driven) / ((j + 1) * (j + 2)))
+            place = sum(x[j] * h**j for j in range(len(x)))
+            rate = sum(j * x[j] * h ** (j - 1) for j in range(1, len(x)))
+        whole = mpmath.matrix(np.vstack([place, rate]).tolist())
+        return np.array([complex(value) for value in mpmath.eig(whole, left=False, right=False)])
 
 
 @pytest.mark.slow
@@ -508,7 +506,7 @@ def test_errors_are_near_what_rounding_does_where_pieces_swing_and_inertia_is_un
     assert (found.errors <= 1e-10 * np.abs(found.values)).all() and found.word == "unstable"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, rare(2), rare(3)])
 def test_what_decays_keeps_its_digits_beside_what_stays(seed):
     """Constant coefficients, damped beyond critical: multipliers exp(s T) from 1 to 1e-40, s by 60 digits."""
     rng = np.random.default_rng(seed)
@@ -681,7 +679,7 @@ motion: {{x: {{type: sinusoid, amplitude: 0.5, frequency: 3, phase: {phase}}}}}
 
 def test_equal_vibrations_are_stable_though_their_multipliers_coincide():
     """A round column bends alike in y and z: pairs of one signature stay on the circle (Krein)."""
-    text = column(2, 0.01, 9.0).replace("modes: {v: 2}", "modes: {v: 2, w: 2}").replace("{z: 1.5}", "{y: 1.5, z: 1.5}")
+    text = column(1, 0.01, 9.0).replace("modes: {v: 1}", "modes: {v: 1, w: 1}").replace("{z: 1.5}", "{y: 1.5, z: 1.5}")
     found = along(text)
     values = multipliers(found)
     assert all(np.sum(np.abs(values - value) < 1e-8) == 2 for value in values)
@@ -724,7 +722,8 @@ motion:
 @pytest.mark.parametrize(("first", "second", "periods"), [("6", "9", 2), ("9", "6", 3), ("4", "4", 1), ("5", "10", 1)])
 def test_the_period_of_two_motions_is_their_least_common_multiple(first, second, periods):
     """Not the longer one; the multipliers are those of theta'' + LEVER (g + z'' + y'') theta = 0 over all of it."""
-    found = along(TWO_SHAKERS.replace("FIRST", first).replace("SECOND", second))
+    text = TWO_SHAKERS.replace("FIRST", "A").replace("SECOND", "w")
+    found = along(text.replace("links:", f"parameters: {{A: {first}, w: {second}}}\nlinks:", 1))
     period = periods * 2 * np.pi / float(first)
     assert found.summary["period"] == pytest.approx(period, rel=1e-14)
 
@@ -741,10 +740,12 @@ def test_a_motion_that_begins_later_repeats_only_where_it_has_begun_before():
     """From then on it is as ever; before the run it is a phase."""
     text = TWO_SHAKERS.replace("FIRST", "6").replace("frequency: SECOND}", "frequency: 9, start: s}")
     text += "parameters: {s: -0.2}\n"
-    summary = linearize_along(model(text.replace("-0.2", "0.2")), None, 1.0, None, None, lambda share: None).summary
+    late = loaded(text).with_parameters(s=0.2).model
+    summary = linearize_along(late, None, 1.0, None, None, lambda share: None).summary
     assert summary["multipliers"] == "none: the motion of y does not repeat: it begins at t = 0.2 s"
     phase = text.replace("start: s", "phase: 1.8")
-    assert apart(multipliers(along(text)), multipliers(along(phase))) < 1e-10
+    before = linearize_along(loaded(text).model, None, None, None, None, lambda share: None)
+    assert apart(multipliers(before), multipliers(along(phase))) < 1e-10
 
 
 def test_why_there_are_no_multipliers_is_said():
@@ -814,25 +815,25 @@ def test_the_form_is_conserved_with_gyroscopic_forces():
 @pytest.mark.parametrize(
     "still",
     [
-        "{type: sinusoid, amplitude: 0, frequency: 3}",
+        rare("{type: sinusoid, amplitude: 0, frequency: 3}"),
         "{type: sinusoid, amplitude: 0, frequency: 3, offset: 0.2}",
-        "{type: sinusoid, amplitude: 0.3, frequency: 0, offset: 0.2}",
-        "{type: cycloidal, rate: 0, half_period: 1}",
+        rare("{type: sinusoid, amplitude: 0.3, frequency: 0, offset: 0.2}"),
+        rare("{type: cycloidal, rate: 0, half_period: 1}"),
         "{type: cycloidal, from: 0.1, to: 0.1, duration: 1}",
-        "{type: polynomial, from: 0, to: 0, duration: 1, degree: 5}",
-        "{type: spin-up, rate: 0, duration: 1}",
+        rare("{type: polynomial, from: 0, to: 0, duration: 1, degree: 5}"),
+        rare("{type: spin-up, rate: 0, duration: 1}"),
     ],
 )
 def test_a_motion_that_stands_still_is_a_motion(still):
     """A literal zero folds away in the trace; the matrices are those about the point at which the joint stands."""
-    robot = kronbot.load("khang").with_motion(f"qa: {still}")
+    robot = shipped_robot("khang").with_motion(f"qa: {still}")
     along = robot.linearize_along(duration=1, step=0.5)
     start = robot.linearize(q={"qa": 0.2 if "0.2" in still else 0.1 if "0.1" in still else 0})
     for name in ("M_L", "D_L", "K_L"):
         assert along.arrays[name].values == pytest.approx(np.array([start[name]] * 3), abs=1e-12)
 
 
-@pytest.mark.parametrize("period", [30.0, 100.0, 200.0, 300.0])
+@pytest.mark.parametrize("period", [30.0, rare(100.0), rare(200.0), rare(300.0)])
 def test_constant_undamped_systems_are_stable_over_any_period(period):
     """Multipliers exp(+-i w T) within their errors, and no verdict that rounding makes, whatever the inertia."""
     for seed in range(6):

@@ -53,8 +53,8 @@ def test_stacker_has_the_reference_numbers():
 
 
 @drawn(
-    3,
-    20,
+    2,
+    10,
     robots() | robots(max_links=3, max_coordinates=4, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
     st.integers(0, 10**6),
@@ -80,7 +80,7 @@ PAIRS = [("hand", "arm"), ("column", "hand:root"), ("com:hand", "arm"), ("arm", 
     ("of", "to", "order"),
     thinned(
         [(*pair, order) for pair in PAIRS for order in "12"],
-        [*((*pair, "2") for pair in PAIRS[:3]), (*PAIRS[3], "1")],
+        [(*PAIRS[2], "2"), (*PAIRS[3], "1")],
     ),
 )
 def test_relative_motion_is_that_of_the_relative_pose(of, to, order):
@@ -246,7 +246,7 @@ ROD = {
     "EI": {"y": 1.0, "z": 1.0},
     "GJ": 1.0,
     "polar_inertia": 0.01,
-    "modes": {"v": 2, "w": 2, "torsion": 2},
+    "modes": {"v": 2, "w": 1, "torsion": 1},
     "shape": "legendre",
 }
 
@@ -264,7 +264,7 @@ def one_beam(order):
 @functools.cache
 def exact_jacobians():
     """(q_f, J_T, J_R) of the exactly integrated rod, by differences, at a deformation and at half of it."""
-    direction = np.array([0.3, -0.2, 0.25, 0.15, 0.4, -0.3])
+    direction = np.array([0.3, -0.2, 0.25, 0.4])
     beam, step = Beam(ROD, 1.2, "exact"), 1e-5  # of a solution good to 1e-13 they leave 1e-8, a hundredth of the errors
 
     def exact(q):
@@ -274,10 +274,10 @@ def exact_jacobians():
     found = []
     for size in (0.1, 0.05):
         q = size * direction
-        J_T, J_R = np.zeros((3, 6)), np.zeros((3, 6))
+        J_T, J_R = np.zeros((2, 3, 4))
         _, R = exact(q)
-        for k in range(6):
-            (r1, R1), (r2, R2) = (exact(q + sign * step * np.eye(6)[k]) for sign in (1, -1))
+        for k in range(4):
+            (r1, R1), (r2, R2) = (exact(q + sign * step * np.eye(4)[k]) for sign in (1, -1))
             J_T[:, k] = (r1 - r2) / (2 * step)
             spin = (R1 - R2) / (2 * step) @ R.T
             J_R[:, k] = spin[2, 1], spin[0, 2], spin[1, 0]

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_robots import coordinates, robots, to_yaml
 from robots_in_tests import loaded, moving
 from scipy.spatial.transform import Rotation
-from thinned import drawn, rare
+from thinned import rare
 
 import kronbot
 from kronbot.errors import ComputationError
@@ -51,9 +52,8 @@ def slack(robot, order, rng):
 
 
 @pytest.mark.slow
-@drawn(
-    2,
-    7,
+@settings(max_examples=5)
+@given(
     robots(max_links=2, max_coordinates=3, joined=True, yielding=True)
     | robots(max_links=1, max_coordinates=2, joined=True, yielding=True, floating=True),
     st.sampled_from(["1", "2"]),

@@ -132,6 +132,7 @@ def test_its_linear_equations_are_solved_to_rounding(written, monkeypatch):
         assert np.allclose(q, length * (right[:n] + w), rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_fast_vibrations_do_not_bound_its_steps():
     """The canadarm: errors by the largest deflection, and steps, as README and ``explain integration`` tell them."""
     robot = kronbot.load("canadarm")

@@ -72,7 +72,7 @@ def graded(rng, n, decades, kind):
 
 
 @pytest.mark.parametrize("kind", ["undamped", "damped", "gyroscopic", "follower", "indefinite"])
-@pytest.mark.parametrize("decades", [0, 7, 14, 20])
+@pytest.mark.parametrize("decades", [0, rare(7), rare(14), 20])
 def test_graded_systems_against_many_digits(kind, decades):
     """Every pole within its error, and right to 1e-6 and far better, from the fastest to the slowest."""
     rng = np.random.default_rng(decades)
@@ -244,12 +244,12 @@ def test_ratios_of_undamped_systems_are_zero_to_the_last_bit():
         assert str(judge(system, found)) == "stable, undamped"
 
 
-def test_many_equal_poles_and_sixty_coordinates():
-    """Groups of twenty equal poles stay whole; all 2n are there."""
-    n = 60
+def test_many_equal_poles_of_many_coordinates():
+    """Groups of twelve equal poles stay whole; all 2n are there."""
+    n = 36
     rng = np.random.default_rng(0)
     turn = np.linalg.qr(rng.standard_normal((n, n)))[0]
-    K = turn @ np.diag(np.repeat([1.0, 4.0, 1e6], 20)) @ turn.T
+    K = turn @ np.diag(np.repeat([1.0, 4.0, 1e6], 12)) @ turn.T
     found = poles(SecondOrder.exact(EYE(n), 0.02 * EYE(n), (K + K.T) / 2))
     assert sum(pole.count for pole in found) == 2 * n
     for omega, group in zip((1, 2, 1e3), np.split(np.array([pole.value for pole in found]), 3), strict=True):
@@ -357,7 +357,7 @@ def test_poles_stand_in_the_order_of_their_size():
         assert sizes[0] == 0 and sizes == sorted(sizes)
 
 
-@pytest.mark.parametrize("seeds", [range(3), rare(range(3, 12))])
+@pytest.mark.parametrize("seeds", [range(1), rare(range(1, 12))])
 @pytest.mark.parametrize("kind", ["undamped", "gyroscopic", "damped"])
 def test_free_directions_that_share_their_largest_entry_are_all_taken_out(kind, seeds):
     """K of small rank, exact in integers, scaled unevenly: no direction overwrites another, no energy is doubted."""

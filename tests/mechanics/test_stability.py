@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from random_robots import robots
 from robots_in_tests import columns, loaded, model, run
 from scipy.linalg import eigh
+from thinned import rare
 
 from kronbot import loads
 from kronbot.compute.trace import Trace
@@ -191,7 +192,7 @@ def test_every_mode_of_a_light_beam_on_a_heavy_hub_counts():
     assert margins[-1, 0] > 1e-5
 
 
-@pytest.mark.parametrize(("beams", "modes", "inertia"), [(2, 4, 7e4), (3, 3, 6e5), (4, 4, 2e4)])
+@pytest.mark.parametrize(("beams", "modes", "inertia"), [rare(2, 4, 7e4), (3, 3, 6e5), rare(4, 4, 2e4)])
 def test_of_equal_beams_on_a_heavy_hub_one_shape_of_each_is_reached(beams, modes, inertia):
     """All but one of a cluster of poles swing against each other; margins of the others against 50 digits."""
     beam = f"flexible: {{mass: 0.3, EI: {{z: 2000}}, modes: {{v: {modes}}}, shape: legendre, length: 0.8}}"
@@ -448,14 +449,14 @@ links:
     ("parameters", "first", "second", "same"),
     [
         ("", "1.3", "1.3", False),
-        ("", "1", "1", False),
-        ("", "2*0.5", "1", False),
+        rare("", "1", "1", False),
+        rare("", "2*0.5", "1", False),
         ("A: 1.3", "A", "1.3", False),
-        ("A: 1.3, B: 1.3", "A", "B", False),
+        rare("A: 1.3, B: 1.3", "A", "B", False),
         ("A: 2.6, B: A/2, C: A/2", "B", "C", False),
-        ("A: 1.3", "A", "A", True),
+        rare("A: 1.3", "A", "A", True),
         ("A: 1.3, B: A", "A", "B", True),
-        ("A: pi", "A", "A", True),
+        rare("A: pi", "A", "A", True),
     ],
 )
 def test_what_equal_numbers_cancel_is_no_structure_unless_a_name_says_so(parameters, first, second, same):

@@ -273,7 +273,7 @@ def test_other_values_of_a_motion_trace_nothing_anew():
         robot = kronbot.loads(text.replace("MOTION", kind))
         robot.simulate(solver="rodas")
         kept = len(robot.model.parameters._structure.kept)
-        for values in ({"a": 2.0, "t1": 0.4}, {"v": 1.5, "a": -1.0}, {"s": 0.25}, {"s": -0.1}):
+        for values in ({"t1": 0.4, "v": 1.5, "a": -1.0}, {"s": -0.1}):
             found = robot.with_parameters(**values).simulate(solver="rodas")
             assert (
                 found.to_dict()

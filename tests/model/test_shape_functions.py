@@ -13,8 +13,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.linalg
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from thinned import drawn, thinned
 
 from kronbot.model import beam_integrals, eigenfunctions, shape_functions
 from kronbot.model.beam_integrals import first_moment, gram, integral, running, running_twice
@@ -88,7 +88,7 @@ def exact_derivative(row, n, x):
 def test_clamped_free_modes_equal_the_textbook_formula_to_the_64th():
     shapes, beta = shape_functions.clamped_free(64), eigenfunctions.clamped_free(64).roots
     with mp.workdps(DIGITS):
-        for i in range(64):
+        for i in (*range(8), *range(8, 64, 5)):
             exact_beta, phi = cantilever(beta[i])
             assert abs(exact_beta / mp.mpf(float(beta[i])) - 1) < 1e-15
             for n in (0, 1, 2):
@@ -187,8 +187,7 @@ def check_loaded_modes(m, mu, iota):
     assert (shapes.values(0.0, 2) > 0).all()
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(1, 12), st.floats(-6, 3), st.floats(-6, 3))
+@drawn(8, 25, st.integers(1, 12), st.floats(-6, 3), st.floats(-6, 3))
 def test_loaded_modes_satisfy_their_equations(m, log_mu, log_iota):
     check_loaded_modes(m, 10**log_mu, 10**log_iota)
 
@@ -321,7 +320,7 @@ def test_gauss_is_exact_for_powers(n):
 
 
 @pytest.mark.parametrize("name", WAVES)
-@pytest.mark.parametrize("m", [*range(1, 13)])
+@pytest.mark.parametrize("m", thinned([*range(1, 13)], [1, 2, 3, 5, 8, 12]))
 def test_nodes_needed_by_eigenfunctions(name, m):
     """Products of four of the three fastest shapes or derivatives, of integrals of two, and these times xi."""
     shapes = WAVES[name](m)
