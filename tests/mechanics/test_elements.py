@@ -222,7 +222,7 @@ def test_the_step_at_the_start_is_that_of_weight_and_elements():
     assert any(each.startswith("gravity alone bends boom by") for each in bare.simulate().warnings)
 
 
-@pytest.mark.parametrize("beam", ["", "flexible: {length: 1, mass: 0.6, EI: {y: 40, z: 40}, modes: {v: 2, w: 1}}"])
+@pytest.mark.parametrize("beam", ["", "flexible: {length: 1, mass: 0.6, EI: {y: 40, z: 40}, modes: {v: 1, w: 1}}"])
 @pytest.mark.parametrize("floating", [False, True])
 def test_frequencies_where_elements_hold_fewer_directions_than_they_end_on(floating, beam):
     """One rope over two joints, and a body on it: what swings does so as in ``modes``, the rest is free."""
@@ -267,7 +267,7 @@ BEAM = "flexible: {length: 0.5, mass: 1, EI: {z: 300, y: 200}, modes: {v: 1, w: 
 
 
 @pytest.mark.parametrize(
-    ("link", "order"), [rare("rigid: {mass: 1, com: [0.2, 0, 0]}", "2"), rare(BEAM, "1"), (BEAM, "2")]
+    ("link", "order"), [("rigid: {mass: 1, com: [0.2, 0, 0]}", "2"), rare(BEAM, "1"), rare(BEAM, "2")]
 )
 def test_the_linear_solver_moves_a_hung_base_by_one_solve(link, order):
     """By forces and stiffness where nothing has moved, from the linear model there."""

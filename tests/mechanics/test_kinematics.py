@@ -159,7 +159,7 @@ def homogeneous(rows, prismatic, q):
     [
         rare(PUMA_ROWS, (), "standard"),
         (RRP_ROWS, (2,), "standard"),
-        (RRP_ROWS, (2,), "modified"),
+        rare(RRP_ROWS, (2,), "modified"),
         rare(PUMA_ROWS, (), "modified"),
     ],
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from robots_in_tests import model, moving, turning
 from scipy.linalg import eigh
+from thinned import rare
 
 import kronbot
 from kronbot.mechanics.linear import modal
@@ -87,7 +88,7 @@ def test_a_spinning_beam_stiffens_as_published(shape, modes):
         assert first == pytest.approx(published, rel=1e-3)
 
 
-@pytest.mark.parametrize("tip", ["", ", tip: {mass: 0.7, inertia: 0.03}"])
+@pytest.mark.parametrize("tip", [rare(""), ", tip: {mass: 0.7, inertia: 0.03}"])
 def test_clamped_mass_shapes_are_the_modes_of_the_loaded_beam(tip):
     """Each shape alone is an eigenfunction: its frequencies are those of ten polynomials, in both planes.
 

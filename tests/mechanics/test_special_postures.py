@@ -202,7 +202,7 @@ def test_equal_sliders_keep_the_poles_they_share_where_the_hub_is_indifferent(co
 @pytest.mark.parametrize(
     ("robot", "gravity", "given", "counts"),
     [
-        (FALLING, "[10, 0, 0]", {"inputs": ("force",), "outputs": ("endpoint",)}, (10, 10)),
+        rare(FALLING, "[10, 0, 0]", {"inputs": ("force",), "outputs": ("endpoint",)}, (10, 10)),
         (GEARED, "[-10, 0, 0]",
          {"inputs": ("force",), "outputs": ("endpoint",), "q": {"q2": "-pi/2"}, "qd": {"q2": -3}}, (6, 6)),
         (MIXED, "[0, 0, 0]", {"inputs": ("force",), "q": {"q3": "pi"}}, (12, 14)),

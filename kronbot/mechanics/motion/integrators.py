@@ -121,11 +121,11 @@ class Cvodes(Integrator):
         marks = t + (times[-1] - t) * np.arange(1, count + 1) / count
         marks[-1] = times[-1]
         every = np.union1d(marks, times)
-        states = self._piece(t, every, x)
+        states, asked = self._piece(t, every, x), np.isin(every, times[:-1])
         first = 0
         for mark in np.searchsorted(every, marks).tolist():
-            rows = np.isin(every[first : mark + 1], times[:-1])
-            yield Block(float(every[mark]), states[mark], states[first : mark + 1][rows])
+            rows = slice(first, mark + 1)
+            yield Block(float(every[mark]), states[mark], states[rows][asked[rows]])
             first = mark + 1
 
     def _piece(self, t: float, times: Array, x: Array) -> Array:
