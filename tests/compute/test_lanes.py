@@ -74,7 +74,7 @@ def test_every_operation_has_the_same_bits(registers):
 
 
 @pytest.mark.parametrize("seed", [0, rare(1)])
-@pytest.mark.parametrize("longest", [500, 7])
+@pytest.mark.parametrize("longest", [rare(500), 7])
 def test_random_functions_have_the_same_bits(registers, seed, longest, monkeypatch):
     """Chains of operations in one part and in many, of numbers of which some are the same in all lanes."""
     monkeypatch.setattr(lanes, "LONGEST", longest)
