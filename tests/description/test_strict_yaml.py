@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+from thinned import rare
 from waiting import bounded
 
 from kronbot.description import limits
@@ -198,6 +199,7 @@ def test_the_allowed_depth_is_allowed(loader):
     assert not lines("[" * limits.DEPTH + "]" * limits.DEPTH)
 
 
+@pytest.mark.parametrize("loader", ["C", rare("Python")], indirect=True)
 def test_many_nodes(loader):
     assert not lines("[" + "1," * (limits.NODES - 1) + "]")
     quickly("[" + "1," * limits.NODES + "]", f"more than {limits.NODES} values")

@@ -141,7 +141,7 @@ elements:
 )
 
 
-@pytest.mark.parametrize("turned", [rare([0, 0, 0]), [0.3, -0.2, 0.5]])
+@pytest.mark.parametrize("turned", [rare([0, 0, 0]), rare([0.3, -0.2, 0.5])])
 def test_a_hung_base_moves_from_where_it_is_given(turned):
     """The same answer as of springs that are shifted back; and near Newton's where it is turned."""
     rng = np.random.default_rng(7)
