@@ -175,7 +175,7 @@ THROUGH = "{type: via-points, through: [[2, 0], [2.2, 1], [2.3, 0.5], [2.4, 1]],
     ("motion", "solver"),
     [
         *((motion, solver) for motion in (TRAPEZOID, THROUGH) for solver in ("cvodes", "rodas")),
-        (TRAPEZOID, "radau"),
+        rare(TRAPEZOID, "radau"),
         rare(THROUGH, "radau"),
     ],
 )

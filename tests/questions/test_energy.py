@@ -144,6 +144,7 @@ motion:
     assert summary["energy_drift"] < 1e-14
 
 
+@pytest.mark.slow
 def test_what_energy_drifts_by_at_the_defaults():
     """What ``explain integration`` tells of khang, the one of the shipped robots whose default run is above 1e-8."""
     robot = load("khang")

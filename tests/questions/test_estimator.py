@@ -80,6 +80,7 @@ def loop(folder, more=""):
     return kronbot.load(file)
 
 
+@pytest.mark.slow
 def test_poles_are_those_of_the_feedback_and_of_the_filter(folder):
     """Separation; and a simulation of the arm near its rest decays as the matrix of the loop says."""
     design = kronbot.load(folder / "bare.yaml").design(

@@ -538,6 +538,7 @@ def test_every_column_of_statics_is_compared_or_told(arm):
         arm.fit({"q1": np.zeros(3), "v": np.ones(3)}, columns={"velocity.b.x": "v"}, estimate=["l"])
 
 
+@pytest.mark.slow
 def test_how_the_tip_of_an_exact_beam_turns_is_measured_whole():
     """As the rotation vector that statics tells, which is compared as a turn."""
     text = ARM.replace("EI: {y: EIy, z: EI}, GJ: GJ", "EI: {y: EI/9, z: EI}, GJ: GJ")

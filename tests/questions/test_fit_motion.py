@@ -341,6 +341,7 @@ def test_rates_are_found_from_coordinates():
         robot.fit({"q1": [0.1], "torque.q1": [0.1]}, estimate="m1", differentiate=3)
 
 
+@pytest.mark.slow
 def test_friction_and_noise_pass_the_filter_as_they_were_measured():
     """Torques that jump where a joint turns back come back, and errors of estimates are as large as they say."""
     robot, rng, t = kronbot.loads(PLANAR), np.random.default_rng(8), np.arange(0, 12, 0.004)

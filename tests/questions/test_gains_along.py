@@ -6,6 +6,7 @@ from robots_in_tests import boom_and_arm
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from scipy.optimize import brentq
+from thinned import rare
 
 import kronbot
 from kronbot.cli.main import run as command_line
@@ -112,7 +113,7 @@ def a_period_earlier(P, rate, jumps):
     return P
 
 
-@pytest.mark.parametrize("smoothing", [0.1, 1e-6])
+@pytest.mark.parametrize("smoothing", [rare(0.1), 1e-6])
 def test_gains_see_the_peak_of_friction_where_a_joint_turns_back(smoothing):
     """Behind every reversal a deviation has lost 1 - exp(-2 F_c / (m |a|)) of its rate, where the peak is narrow."""
     friction = "friction: {coulomb: 3, smoothing: s}"
@@ -129,7 +130,7 @@ def test_gains_see_the_peak_of_friction_where_a_joint_turns_back(smoothing):
     assert not found.warnings
 
 
-@pytest.mark.parametrize("damping", [0.0, 5.0])
+@pytest.mark.parametrize("damping", [rare(0.0), 5.0])
 def test_gains_see_where_stops_begin_and_cease_to_hold(damping):
     """They push from depth 0, where rates of deviations y jump by -c y / m, until their force is 0."""
     stop = "limits: [-5, 0.2], stops: {stiffness: 200, damping: c}"
@@ -160,6 +161,7 @@ def test_what_tables_of_gains_smear_where_torques_jump_is_told():
     assert told.startswith(f"{paid[0]:.2g} of cost_simulated is there without any deviation") and "t = 0.6 s" in told
 
 
+@pytest.mark.slow
 def test_gains_see_a_stop_that_throws_back_what_is_behind_a_shaft():
     """Its damper jolts a mass that no motion gives: two constant plants and a jump, at instants of an own orbit."""
     shaft = "rotor_inertia: 0.5, elastic: {stiffness: 300, damping: 6}"

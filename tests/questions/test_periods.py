@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
+from thinned import rare
 
 from kronbot import load, loads
 from kronbot.errors import UsageError
@@ -66,9 +67,9 @@ def apart(ours, theirs):
 @pytest.mark.parametrize(
     ("frequencies", "turns"),
     [
-        ((4, 6), 1 / 2),  # half a turn of 2 pi: 2 and 3 periods, neither is the longest
-        ((2.5, 1.5), 2),
-        ((4, 6, 10), 1 / 2),
+        rare((4, 6), 1 / 2),  # half a turn of 2 pi: 2 and 3 periods, neither is the longest
+        rare((2.5, 1.5), 2),
+        rare((4, 6, 10), 1 / 2),
         ((3, 4, 6), 1),  # the first and the second meet before the third does, or the other way round
         ((6, 3), 1 / 3),  # here the longest is the one
     ],
@@ -152,9 +153,9 @@ def of_the_rod(travel, gravity, periods):
     ("travel", "value", "gravity", "periods"),
     [
         ("1", 1.0, 0, 1),  # no gravity: nothing knows the spindle's angle
-        ("2*pi", 2 * np.pi, 9.81, 1),
+        rare("2*pi", 2 * np.pi, 9.81, 1),
         ("2*pi/3", 2 * np.pi / 3, 9.81, 3),
-        ("-4*pi*3/4", -3 * np.pi, 9.81, 2),
+        rare("-4*pi*3/4", -3 * np.pi, 9.81, 2),
     ],
 )
 def test_what_turns_on_repeats_after_whole_turns_unless_its_angle_does_not_matter(travel, value, gravity, periods):
@@ -189,9 +190,9 @@ TWO_ARMS = """
     ("name", "motion"),
     [
         ("side", "{type: polynomial, from: 0, to: 1, duration: 3, degree: 5}"),
-        ("side", "{type: sinusoid, amplitude: 1, frequency: sqrt(2)}"),
+        rare("side", "{type: sinusoid, amplitude: 1, frequency: sqrt(2)}"),
         ("z1", "{type: polynomial, from: 0.3, to: 0.3, duration: 3, degree: 5}"),
-        ("z1", "{type: sinusoid, amplitude: 0, frequency: sqrt(2)}"),
+        rare("z1", "{type: sinusoid, amplitude: 0, frequency: sqrt(2)}"),
     ],
 )
 def test_motions_that_do_not_matter_need_not_repeat(name, motion):
@@ -247,6 +248,7 @@ def test_a_table_that_ends_is_told_how_to_repeat(tmp_path):
         robot.linearize_along(period=1.1)
 
 
+@pytest.mark.slow
 def test_errors_hold_what_a_period_is_not_the_same_as_the_next():
     """A period that is off by 1e-10: the multipliers of the second one are within the errors of the first."""
     drive = 2 * np.pi / 1.1
@@ -277,6 +279,7 @@ motion: {q: {type: cycloidal, rate: 2*pi/1.2, half_period: 0.6}}
 """
 
 
+@pytest.mark.slow
 def test_what_follows_at_a_third_of_the_turns_takes_three_of_them():
     found = loads(FOLLOWED).linearize_along()
     assert found.summary["period"] == pytest.approx(3.6, rel=1e-12)

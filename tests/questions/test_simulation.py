@@ -67,6 +67,7 @@ def test_four_clamped_free_shapes_are_what_the_readme_says():
     assert peaks(four.simulate(step=1.0).summary) == PEAKS["4 clamped-free"]
 
 
+@pytest.mark.slow
 def test_craig_bampton_shapes_come_close_to_a_fine_beam():
     """Two coordinates a link: peaks within 1 % of 16 finite elements, link 3 within 2.5 %, angles within 1.5 %."""
     with policy.native("off"):
@@ -79,7 +80,7 @@ def test_craig_bampton_shapes_come_close_to_a_fine_beam():
         assert summary[f"peak_deviation.{joint}"] == pytest.approx(peak, rel=0.015)
 
 
-@pytest.mark.parametrize("solver", ["rodas", "dop853", "radau"])
+@pytest.mark.parametrize("solver", ["rodas", "dop853", rare("radau")])
 def test_other_integrators_agree_with_cvodes(solver):
     """Half a second under gravity and control: all integrators converge to the same motion."""
     robot = shipped_robot("khang", order="1").model
@@ -186,7 +187,7 @@ MADE = [SystemError, RuntimeError, ValueError, ComputationError, None]
     ("solver", "becomes"),
     thinned(
         list(itertools.product(INTEGRATORS, MADE)),
-        [("cvodes", becomes) for becomes in MADE] + [(solver, None) for solver in INTEGRATORS if solver != "cvodes"],
+        [("cvodes", becomes) for becomes in MADE] + [("rodas", None), ("dop853", None)],
     ),
 )
 def test_a_ctrl_c_that_a_library_makes_something_of(solver, becomes, monkeypatch):
