@@ -79,6 +79,7 @@ def test_cases_of_a_sweep(refused):
     refused(f"{chain(9)}statics: {{angles: {{{angles}}}}}\n", "is the limit", command="statics", code=2)
 
 
+@pytest.mark.slow
 def test_thousands_of_warnings(kron, tmp_path):
     """The first, and how many more there are."""
     links = "".join(

@@ -5,6 +5,7 @@ import random
 
 import pytest
 from fuzzing.texts import GOOD
+from thinned import thinned
 
 from kronbot.description import limits
 
@@ -56,7 +57,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("name", thinned(list(BOMBS), BOMBS.keys() - {"keys like known ones", "numbers as keys"}))
 def test_bombs(refused, name):
     """No work or memory that grows faster than the text, and no more lines than can be read."""
     assert len(refused(BOMBS[name])) <= limits.MISTAKES + 1

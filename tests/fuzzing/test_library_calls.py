@@ -11,7 +11,7 @@ import types
 import numpy as np
 import pytest
 from fuzzing import abuse
-from thinned import rare
+from thinned import rare, thinned
 
 import kronbot
 from kronbot.errors import KronbotError, UsageError
@@ -34,7 +34,7 @@ def test_the_plan_is_complete():
     assert {name: list(arguments) for name, arguments in abuse.CALLS.items()} == dict(abuse.surface())
 
 
-@pytest.mark.parametrize("name", abuse.CALLS)
+@pytest.mark.parametrize("name", thinned(list(abuse.CALLS), abuse.CALLS.keys() - {"Robot.plan"}))
 def test_every_argument_is_looked_at(caller, name):
     """The call is right, and with any argument replaced by what it does not take it is refused in words."""
     right = caller.arguments(name)
@@ -53,7 +53,7 @@ def test_every_argument_is_looked_at(caller, name):
             assert str(pickle.loads(pickle.dumps(refused.value))) == words
 
 
-@pytest.mark.parametrize("kinds", [list(abuse.HALVES)[::4], rare(list(abuse.HALVES))])
+@pytest.mark.parametrize("kinds", [list(abuse.HALVES)[::6], rare(list(abuse.HALVES))])
 def test_numbers_of_every_kind_are_one_number(kinds):
     """Fractions, decimals, long doubles, expressions: the same answer as the float, to the last bit."""
 
@@ -255,6 +255,6 @@ def test_calls_by_chance(caller):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_many_calls_by_chance(caller, seed):
-    by_chance(caller, seed, 400)
+    by_chance(caller, seed, 300)

@@ -11,7 +11,7 @@ from kronbot.description.yaml.source import decode
 from kronbot.errors import DescriptionError
 
 
-@pytest.mark.parametrize("count", [200, rare(800)])
+@pytest.mark.parametrize("count", [100, rare(400)])
 def test_seeded_mutations_load_or_are_refused(count, tmp_path):
     """What is no robot ends as a list of mistakes, each in one line, and some are robots."""
     (tmp_path / "table.csv").write_bytes(strategies.TABLE)
@@ -28,7 +28,7 @@ def test_seeded_mutations_load_or_are_refused(count, tmp_path):
     assert 0.08 < accepted / count < 0.75
 
 
-@pytest.mark.parametrize("count", [40, rare(120)])
+@pytest.mark.parametrize("count", [20, rare(60)])
 def test_seeded_mutations_on_the_command_line(count, worker, tmp_path):
     """Answers and refusals without a fault; the harness has the same for any number of files."""
     wrong = {}
@@ -40,7 +40,7 @@ def test_seeded_mutations_on_the_command_line(count, worker, tmp_path):
     assert wrong == {}
 
 
-@drawn(30, 150, strategies.robot_files() | strategies.files_with_any_text())
+@drawn(30, 80, strategies.robot_files() | strategies.files_with_any_text())
 def test_any_file_loads_or_is_refused(content):
     """Nothing but a description error comes out, and its places are in the file."""
     try:

@@ -188,6 +188,7 @@ def test_copies_are_equal(copied):
     assert hash(copied(robot)) == hash(robot)
 
 
+@pytest.mark.slow
 def test_a_pool_of_processes_that_are_spawned():
     """Robots go there and come back with answers, which have the bits of those here and stay read-only."""
     robots = [kronbot.loads(ARM, parameters={"c": 1}).with_parameters(m=0.1 + k) for k in range(3)]

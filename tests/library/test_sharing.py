@@ -80,7 +80,7 @@ def test_a_robot_that_was_asked_can_be_copied():
     assert again.dynamics().to_dict() == robot.dynamics().to_dict()
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda robot: pickle.loads(pickle.dumps(robot))])
+@pytest.mark.parametrize("copied", [rare(copy.copy), copy.deepcopy, lambda robot: pickle.loads(pickle.dumps(robot))])
 def test_a_robot_travels_as_its_description(copied):
     """With its parameters, order and motion, asked before or not."""
     robot = kronbot.load("khang", order="1").with_motion("qa: {type: sinusoid, amplitude: 0.1, frequency: 2}")

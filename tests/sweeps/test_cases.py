@@ -98,6 +98,7 @@ def test_numbers_of_files_are_those_of_lists(others):
         assert [(type(each), each) for each in found] == [(type(each), each) for each in alone]
 
 
+@pytest.mark.slow
 def test_many_cases_are_numbers_and_no_objects(monkeypatch):
     """Nine bytes a number, here and for who gets them, and none of them looked at by itself where all are plain."""
     plain = []

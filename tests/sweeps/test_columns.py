@@ -59,8 +59,8 @@ FIRST = {"taylor": "M[qa,qa]", "jacobian": "J_T[x,qa]"}
         ("statics", {}, "distributed.arm.fy", 0.1, {"distributed": {"arm": [0, 0.1, 0]}}),
         ("design", {"lqr": True}, "weights.qa", 2.0, {"lqr": True, "weights": {"qa": 2.0}}),
         ("design", {"poles": "-3,-4,-5+60j"}, "qa", "pi/7", {"poles": "-3,-4,-5+60j", "q": {"qa": "pi/7"}}),
-        ("design", {"lqr": True, "noise": {"qa": 1e-4}}, "noise.torque.qa", 3.0,
-         {"lqr": True, "noise": {"qa": 1e-4, "torque.qa": 3.0}}),
+        pytest.param("design", {"lqr": True, "noise": {"qa": 1e-4}}, "noise.torque.qa", 3.0,
+                     {"lqr": True, "noise": {"qa": 1e-4, "torque.qa": 3.0}}, marks=pytest.mark.slow),
         *(
             pytest.param("plan", PLANNED, name, value, {**PLANNED, **same}, marks=pytest.mark.slow)
             for name, value, same in [

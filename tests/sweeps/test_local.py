@@ -53,6 +53,7 @@ def test_a_killed_process_costs_nothing(expected, tmp_path):
     demand_same(text(swept(Cheap(deadly=(5.0,), once=str(tmp_path / "once")), {"EI": "-1:9:3001"})), expected)
 
 
+@pytest.mark.slow
 def test_nobody_is_told_of_ends(expected, tmp_path):
     """SIGCHLD is ignored, as below cron: processes end and are killed all the same."""
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -242,6 +243,7 @@ def test_a_driver_that_ends_while_a_process_starts(how):
     assert done.returncode != 0
 
 
+@pytest.mark.slow
 def test_sweeps_of_several_threads_leave_the_program_as_it_is(monkeypatch):
     """What processes begin with is that of the whole program, and comes back as it was."""
     main, before, start = sys.modules["__main__"], dict(os.environ), SpawnProcess.start
