@@ -174,7 +174,7 @@ def test_pipes_do_not_block(kept):
 
 
 @pytest.mark.parametrize(
-    "text", ["printf '\\033[31mred\\033]0;title\\007'; exit 1", "yes | head -c 9999; exit 1", "exit 1"]
+    "text", ["printf '\\033[31mred\\033]0;title\\007'; exit 1", rare("yes | head -c 9999; exit 1"), rare("exit 1")]
 )
 def test_what_compilers_say(text, tmp_path, monkeypatch, capfd):
     """Reasons neither write to the terminal nor flood it, and are never empty; --debug shows more of them."""
@@ -195,7 +195,8 @@ def test_what_compilers_say(text, tmp_path, monkeypatch, capfd):
 
 
 @pytest.mark.parametrize(
-    ("asked", "count"), [(["--native", "on"], 1), (["--native", "on", "-q"], 0), ([], 0), rare(["--native", "off"], 0)]
+    ("asked", "count"),
+    [(["--native", "on"], 1), rare(["--native", "on", "-q"], 0), ([], 0), rare(["--native", "off"], 0)],
 )
 def test_native_code_that_is_asked_for_and_not_to_be_had(asked, count, monkeypatch, capsys):
     """Is missed once, however many functions are interpreted, by who has asked for it."""

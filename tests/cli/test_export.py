@@ -158,7 +158,7 @@ def close(found, wanted, tolerance):
     return bool((difference <= tolerance * np.abs(wanted).max()).all())
 
 
-@pytest.fixture(scope="module", params=thinned(list(CASES), ["stacker", "floating-canadarm", "held", "afloat"]))
+@pytest.fixture(scope="module", params=thinned(list(CASES), ["stacker", "held", "afloat"]))
 def exported(request, tmp_path_factory):
     """A robot's C, Python and CasADi files, the functions of the last, a point and the answers there."""
     order, of = CASES[request.param]
