@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from thinned import rare
 
 from kronbot.errors import KronbotError
 from kronbot.plots import foreign
@@ -42,7 +43,7 @@ def test_settings_that_cannot_be_read_are_told(tmp_path):
     assert "matplotlibrc in the current folder is a pipe" in begin(tmp_path, HOME=str(tmp_path)).stderr
 
 
-@pytest.mark.parametrize("where", ["HOME", "MPLCONFIGDIR", "XDG_CACHE_HOME"])
+@pytest.mark.parametrize("where", ["HOME", rare("MPLCONFIGDIR"), rare("XDG_CACHE_HOME")])
 def test_folders_of_others_are_left_alone(tmp_path, where):
     (tmp_path / "own").mkdir(mode=0o700)
     shared = tmp_path / "shared"
@@ -54,7 +55,7 @@ def test_folders_of_others_are_left_alone(tmp_path, where):
     assert not Path(told.stdout.strip()).exists()  # the folder for now has gone
 
 
-@pytest.mark.parametrize("where", ["HOME", "XDG_DATA_HOME"])
+@pytest.mark.parametrize("where", ["HOME", rare("XDG_DATA_HOME")])
 def test_fonts_of_others_are_not_opened(tmp_path, where):
     """A pipe among them would be waited for."""
     (tmp_path / "own").mkdir(mode=0o700)

@@ -338,7 +338,7 @@ def test_pictures_along_a_motion(name, order, picture):
     assert ("Floquet multipliers" in " ".join(panels(figure))) == (name == "torso")
 
 
-@pytest.mark.parametrize(("suffix", "head"), [("png", b"\x89PNG"), ("svg", b"<?xml"), rare("pdf", b"%PDF")])
+@pytest.mark.parametrize(("suffix", "head"), [rare("png", b"\x89PNG"), ("svg", b"<?xml"), rare("pdf", b"%PDF")])
 def test_equal_answers_have_equal_bytes(suffix, head):
     """Also where a user has a taste of his own."""
     robot, contents = shipped("khang"), []
@@ -354,6 +354,7 @@ def test_an_svg_holds_its_text_as_text(unsettled):
     assert all(word in text for word in ("simulate khang, order 2", "joint torques", "[N m]", "t [s]", "x [m]"))
 
 
+@pytest.mark.slow
 def test_outputs_of_a_run_have_diagrams(picture):
     """One for each kind and unit, of those that are asked for alone."""
     robot = kronbot.load("canadarm")
@@ -388,6 +389,7 @@ def test_a_run_over_time(picture):
     assert figure.get_suptitle() == "simulate khang, order 2"
 
 
+@pytest.mark.slow
 def test_deviations_are_from_what_drives_look_at(picture):
     """Of the canadarm from its motion; not of a joint that is held to it, nor from a target that stands still."""
     robot, series = shipped("canadarm"), moved("canadarm").series
@@ -474,12 +476,13 @@ def test_a_run_that_stopped_early(rows, picture):
     assert f"incomplete, stopped at t = {summary['end']:g} s" in figure.get_suptitle()
 
 
+@pytest.mark.slow
 def test_many_joints_and_strange_names(picture):
     """As many curves as can be told apart; signs that matplotlib takes for formulas; letters that no font has."""
     links = "\n".join(
         f"  - {{name: l{i}, joint: {{type: revolute, name: {'j' * 60}{i}}}, dh: {{a: 0.2, d: 0, alpha: 0, theta: 0}}, "
         "rigid: {mass: 1, inertia: {Izz: 0.01}}}"
-        for i in range(12)
+        for i in range(9)
     )
     head = "kronbot: 1\nname: 'a $x^$ ${'\nconvention: standard\ngravity: [0, -9.81, 0]\nlinks:\n"
     robot = robots_in_tests.model(head + links)
@@ -487,7 +490,7 @@ def test_many_joints_and_strange_names(picture):
     demand_sound(figure)
     assert figure.get_suptitle() == "simulate a $x^$ ${, order 2"
     angles = starting(figure, "joint angles")
-    assert angles.get_title(loc="left") == "joint angles, 8 of 12" and len(angles.lines) == curves.CURVES
+    assert angles.get_title(loc="left") == "joint angles, 8 of 9" and len(angles.lines) == curves.CURVES
 
 
 def test_letters_that_no_font_has_are_no_warning(tmp_path):
@@ -746,6 +749,7 @@ links:
     assert joint + edges[2] < hub - edges[1] and hub + edges[1] < math.sqrt(2) * payload - edges[0]
 
 
+@pytest.mark.slow
 def test_statics_tells_orders_that_agree(picture):
     """A rigid arm is the same in every order; what is nowhere anything has no panel, and no order stands beside it."""
     puma = shipped("puma560")
@@ -1007,10 +1011,10 @@ def _is(line, look):
 
 
 def test_statics_says_which_order_stands_in_space(picture):
-    found = sweep(shipped("spatial"), {"q2": [0.3]}, [[0, -50, 0]], "1", "2")
+    found = sweep(shipped("spatial", "1"), {"q2": [0.3]}, [[0, -50, 0]], "0", "1")
     figure = picture(statics.draw, side_by_side(found).result)
     titles = [axis.get_title(loc="left") for axis in figure.axes]
-    assert [title.partition(",")[0] for title in titles if "in space" in title] == ["in space (order 2)"]
+    assert [title.partition(",")[0] for title in titles if "in space" in title] == ["in space (order 1)"]
 
 
 def test_statics_says_which_orders_have_other_cases(picture):
@@ -1048,11 +1052,11 @@ def test_statics_draws_what_is_not_zero_in_space(picture):
 
 
 # Links of mm and of half a kilometre; the widest of letters.
-SIZES = [(0.004, "q"), (400, "W" * 40 + "_"), (0.7, "shoulder_of_the_left_")]
+SIZES = [(0.004, "q"), (400, "W" * 40 + "_")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("length", "name"), thinned(SIZES, SIZES[:1]))
+@pytest.mark.parametrize(("length", "name"), SIZES)
 def test_statics_of_robots_of_any_size(length, name, picture):
     """Everything on paper: names, numbers, and what tells the curves apart."""
     robot = arm(length, name)
@@ -1122,9 +1126,7 @@ def test_many_loads(picture):
     """Said how many are drawn; strokes that come again have other marks."""
     robot = shipped("piedboeuf")
     (result,) = (each.result for each in sweep(robot, {"theta": [0, 1]}, [[0, -k, 0] for k in range(14)], "2").values())
-    figure = picture(statics.draw, alone(result))
-    demand_sound(figure)
-    axis = panels(figure)["torque of theta, order 2, 12 of 14"]
+    axis = panels(picture(statics.draw, alone(result)))["torque of theta, order 2, 12 of 14"]
     assert len({(each.get_linestyle(), each.get_marker()) for each in axis.lines}) == statics.CURVES == 12
 
 
@@ -1165,7 +1167,7 @@ def test_statics_of_a_sliding_joint(picture):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("length", "name"), thinned(SIZES, SIZES[1:2]))
+@pytest.mark.parametrize(("length", "name"), SIZES)
 def test_models_of_robots_of_any_size(length, name, picture):
     """Arms in mm where they are small; titles and ticks on paper."""
     robot = arm(length, name)
@@ -1219,22 +1221,21 @@ def test_a_level_signal_shows_no_rounding(picture):
     assert panels(figure)["decade"].get_ylim() == pytest.approx((1e-4, 1e-2))
 
 
+@pytest.mark.parametrize("trifle", [rare(0.0), 0.01])
 @pytest.mark.parametrize("degrees", [-180.0, rare(-90.0), rare(0.0)])
-def test_a_constant_phase_is_off_the_frame(degrees, picture, monkeypatch):
-    """Exactly constant, and with a trifle that would make the frame's ends -180 and -90."""
+def test_a_constant_phase_is_off_the_frame(degrees, trifle, picture, monkeypatch):
+    """Exactly constant, or with a trifle that would make the frame's ends -180 and -90."""
     result = linear(robots_in_tests.model(LIFT))
-    for trifle in (0.0, 0.01):
-        values = np.exp(1j * np.radians(degrees + trifle * np.linspace(0, 1, 9)))
-        found = Response(np.geomspace(1, 100, 9), values)
-        monkeypatch.setattr(linearize, "response", lambda *a, found=found: found)
-        figure = picture(linearize.draw, result)
-        demand_sound(figure)
-        axis = starting(figure, "phase")
-        y = axis.transAxes.inverted().transform(axis.transData.transform([[10, degrees]]))[0, 1]
-        assert 0.03 < y < 0.97
+    found = Response(np.geomspace(1, 100, 9), np.exp(1j * np.radians(degrees + trifle * np.linspace(0, 1, 9))))
+    monkeypatch.setattr(linearize, "response", lambda *given: found)
+    figure = picture(linearize.draw, result)
+    demand_sound(figure)
+    axis = starting(figure, "phase")
+    y = axis.transAxes.inverted().transform(axis.transData.transform([[10, degrees]]))[0, 1]
+    assert 0.03 < y < 0.97
 
 
-@pytest.mark.parametrize("count", [2, rare(6)])
+@pytest.mark.parametrize("count", [1, rare(6)])
 def test_labels_of_damping_keep_off_the_poles(count, picture):
     """Poles all over the corner where the labels would be, and where each line leaves the axes."""
     for seed in range(count):
@@ -1268,7 +1269,8 @@ def test_double_poles_are_real_but_for_rounding(picture):
     assert drawn[drawn != 0].min() > 0.1
 
 
-@pytest.mark.parametrize(("length", "name"), thinned(SIZES[:2], SIZES[1:2]))
+@pytest.mark.slow
+@pytest.mark.parametrize(("length", "name"), SIZES)
 def test_runs_of_robots_of_any_size(length, name, picture):
     robot = arm(length, name)
     result = robots_in_tests.run(robot, duration=0.02 * length**0.5, step=0.004 * length**0.5, rtol=1e-4).result
@@ -1295,7 +1297,6 @@ def test_an_answer_draws_itself(tmp_path, unsettled):
     for answer in (
         robot.jacobian({"qa": 0.3}, frame="arm:root"),
         robot.modes(),
-        robot.simulate(0.02, 0.01),
     ):
         file = tmp_path / f"{answer.command}.svg"
         figure = answer.plot(file)

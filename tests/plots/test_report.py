@@ -62,7 +62,7 @@ def test_measured_points_stand_beside_computed_ones(answer):
     assert np.abs(crosses - dots).max() < 0.2  # errors of 1e-4 m where a pixel is 6e-3 m
 
 
-def test_the_picture_has_residuals_errors_and_correlations(answer, tmp_path):
+def test_the_picture_has_residuals_errors_and_correlations(answer, tmp_path, unsettled):
     axes = fit.draw(answer)
     assert list(axes) == ["residual 0", "histogram", "parameter", "correlation"]
     assert axes.title == "fit to statics, a<b>c, order 2"

@@ -76,6 +76,7 @@ def test_frequencies_have_a_scale_in_hertz_and_whole_arrays_are_named(beam):
         draw(swept.result())
 
 
+@pytest.mark.slow
 def test_maps_and_histograms_of_frequencies_have_it_too(beam):
     over = {"EIy": "5:60:7", "q1": "0:1:7"}
     mapped = pictured(beam, "modes", over, keep="frequencies_locked[1]")
@@ -191,6 +192,7 @@ def test_loads_and_angles_of_a_case_are_sides():
     assert "order 1, theta 0 deg" in lines(axis)
 
 
+@pytest.mark.slow
 def test_equal_sweeps_have_equal_pictures(beam):
     one, two = (pictured(beam, "modes", {"EIy": "5:30:4"}).content(".png") for _ in range(2))
     assert one == two
