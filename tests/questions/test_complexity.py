@@ -159,6 +159,7 @@ def test_the_command_counts_the_robot():
     assert "series" not in answer
 
 
+@pytest.mark.slow
 def test_the_command_counts_chains_beside_table_1():
     """All pairs of the two ranges, links running faster; one range alone takes the other from the table's example."""
     series = asked("puma560", "--order", "1", "--links", "2..3", "--modes", "1..2", "--of", "forward_recursive")[

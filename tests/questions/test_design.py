@@ -171,6 +171,7 @@ def test_disk_margins_of_several_inputs():
         assert disk_margin(A, B * units, K / units[:, None])[0] == pytest.approx(alpha, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_what_no_torque_reaches_is_taken_out_and_named():
     """A beam that also bends out of its plane: the gains are those of the arm that cannot, and see nothing of it."""
     text = ARM.replace("[0, -9.81, 0]", "[0, 0, 0]")
@@ -185,6 +186,7 @@ def test_what_no_torque_reaches_is_taken_out_and_named():
     assert set(found.summary) <= set(outline(both.model, {}).all)
 
 
+@pytest.mark.slow
 def test_momentum_of_a_floating_arm_is_left_alone():
     """Gains see no momentum: moving along with everything changes no torque."""
     text = ARM.replace("[0, -9.81, 0]", "[0, 0, 0]")
@@ -225,6 +227,7 @@ def test_wrong_wishes(arm, given, said):
         arm.design(**given)
 
 
+@pytest.mark.slow
 def test_gains_of_rows_are_those_of_every_posture(arm, tmp_path):
     """A schedule: stacks of gains and margins by posture, also of a file of rows; a row that fails ends it."""
     angles = [-0.4, 0.1, 0.6]

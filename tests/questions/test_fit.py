@@ -102,7 +102,7 @@ def test_measured_rotations_are_compared_whole():
     np.testing.assert_allclose(matrices(vectors), Rotation.from_rotvec(vectors).as_matrix(), atol=1e-14)
 
 
-@pytest.mark.parametrize("way", ["quaternion", "rpy"])
+@pytest.mark.parametrize("way", [rare("quaternion"), "rpy"])
 def test_rotations_may_be_quaternions_or_angles(arm, measured, way):
     """Of either sign and any length; the fit is that of rotation vectors, row by row where they are missing."""
     frame = next(name.split(".")[1] for name in measured if name.startswith("rotation."))
@@ -168,7 +168,7 @@ links:
 """
 
 
-@pytest.mark.parametrize("count", [16, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [16, rare(100)])
 def test_noise_is_what_it_was(count):
     """Over draws of noise the errors of the estimates are as often beyond theirs as they should be (chi-square)."""
     true, names = {"l": 0.52, "k": 44.0, "mp": 1.1, "off": 0.02}, ["l", "k", "mp", "off"]
@@ -189,6 +189,7 @@ def test_noise_is_what_it_was(count):
     assert abs(sum(squares) - 4 * count) < 3 * np.sqrt(2 * 4 * count)
 
 
+@pytest.mark.slow
 def test_an_experiment_is_tried_before_it_is_run():
     """Bias and spread of fits to draws of noise, beside the errors that theory predicts; a plan of rows."""
     robot, q = kronbot.loads(SMALL), np.linspace(-2, 2, 9)
@@ -218,6 +219,7 @@ def test_an_experiment_is_tried_before_it_is_run():
             robot.fit(**{"plan": 2, "sigma": sigma, **bad})
 
 
+@pytest.mark.slow
 def test_synthetic_rotations_are_turned(arm, measured):
     table = {name: measured[name][:6] for name in measured if not name.startswith(("torque", "curvature"))}
     answer = arm.fit(table, estimate=["roll", "off"], sigma={"position": 1e-4, "rotation": 1e-3}, synthetic=20)
@@ -271,6 +273,7 @@ def test_rows_that_are_not_fitted_judge(arm, measured):
     np.testing.assert_allclose(*quality, rtol=1e-10, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_robust_losses_leave_out_what_is_wrong(arm, measured):
     rng = np.random.default_rng(8)
     data = {name: each + (1e-4 * rng.normal(size=25) if name.startswith("position") else 0)
@@ -553,6 +556,7 @@ def test_how_the_tip_of_an_exact_beam_turns_is_measured_whole():
         robot.fit({name: each for name, each in table.items() if name != "tip.a.rx"}, estimate=["EI"])
 
 
+@pytest.mark.slow
 def test_very_many_rows_are_asked_for_in_parts(arm, measured, monkeypatch):
     """With the same answer, to rounding: estimates, errors, leverages, rows that validate, offsets of sensors."""
     known = kronbot.loads(ARM.replace("rest: 0.1}", "rest: 0.1, zero: 0}"))

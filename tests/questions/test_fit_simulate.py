@@ -317,6 +317,7 @@ control: {q1: {pid: {kp: kp, ki: ki, kd: kd}, effort: [-60, 60]}, sample_time: T
 """
 
 
+@pytest.mark.slow
 def test_records_under_sampled_controllers(same_steps):
     """What ``simulate`` answers with comes back, by another integrator, whether rows are instants or between them."""
     robot, true = kronbot.loads(HELD), {"m": 1.6, "EI": 33.0, "kp": 42.0, "ki": 22.0, "kd": 4.2}

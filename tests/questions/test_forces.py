@@ -269,6 +269,7 @@ def test_energy_counts_the_work_of_forces(tmp_path, algorithm, solver, order):
     assert run["energy.work"][-1] == pytest.approx(weights @ power, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_what_a_force_holds_in_balance_rests(tmp_path):
     """In the equilibrium of statics under a dead force and moment, with its torques, nothing moves."""
     still = ARM[: ARM.index("simulate:")]

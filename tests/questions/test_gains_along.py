@@ -130,7 +130,8 @@ def test_gains_see_the_peak_of_friction_where_a_joint_turns_back(smoothing):
     assert not found.warnings
 
 
-@pytest.mark.parametrize("damping", [rare(0.0), 5.0])
+@pytest.mark.slow
+@pytest.mark.parametrize("damping", [0.0, 5.0])
 def test_gains_see_where_stops_begin_and_cease_to_hold(damping):
     """They push from depth 0, where rates of deviations y jump by -c y / m, until their force is 0."""
     stop = "limits: [-5, 0.2], stops: {stiffness: 200, damping: c}"

@@ -136,6 +136,7 @@ def test_stiffness_of_joints_that_turn_about_the_vertical_is_zero():
     assert not K[np.abs(K) < 1e-14].any()
 
 
+@pytest.mark.slow
 def test_tables_show_no_rounding_and_say_what_they_leave_out(arm, capsys):
     assert run(["simulate", arm, "--quiet", "--format", "json"]) == 0
     raw = json.loads(capsys.readouterr().out)["series"]

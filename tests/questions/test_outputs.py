@@ -110,6 +110,7 @@ def test_the_reaction_of_the_first_joint_is_that_of_the_base(arm, order):
     assert list(answer.series).count("curvature.g1") == 1
 
 
+@pytest.mark.slow
 def test_linear_statics_keeps_its_degree(arm):
     """Reactions are of first order as the balance is, which the axis of a free joint shows; places as elsewhere."""
     answer = arm.statics(q=[0.4, -0.3], solver="linear", outputs="reaction:q1,position:endpoint,spring:q1")
@@ -225,6 +226,7 @@ links:
     assert seen == [2, 1]
 
 
+@pytest.mark.slow
 def test_side_by_side_and_alone_are_one(swept_here):
     """Cases of a sweep, and orders side by side."""
     arm = kronbot.loads(

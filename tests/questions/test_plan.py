@@ -78,6 +78,7 @@ def test_least_effort_of_a_linear_arm_is_that_of_its_gramian(unjudged):
     assert found.summary["rms_torque.q1"] ** 2 * N == pytest.approx(x @ solve(W, x), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_torques_nearest_to_those_of_a_motion_have_the_impulses_of_its_steps(monkeypatch):
     """Nothing but the torque changes the momentum of two masses; a twelfth of second differences is left out."""
     motions, held = [], searching.held
@@ -178,6 +179,7 @@ def test_a_flexible_arm_passes_a_place_in_the_shortest_time(tmp_path, unjudged):
     assert np.abs(found["torque.q1"]).max() <= 30 * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_a_search_that_has_so_many_seconds_keeps_the_best_so_far(monkeypatch, tmp_path, capsys):
     """It ends where a clock says so: before the first step, after some, in the simulation that judges."""
     left = 0
@@ -230,6 +232,7 @@ def test_a_search_without_memory_for_it_is_not_begun(monkeypatch):
         two().plan({"q1": 1}, duration=3)
 
 
+@pytest.mark.slow
 def test_damping_gravity_and_limits_have_their_part(unjudged):
     """A heavy damped block, lifted: the work of a plan is what the simulation says, its ends are held by its weight."""
     text = TWO.replace("ELASTIC", ", damping: 0.5").replace("[0, 0, 0]", "[0, 0, -9.81]")

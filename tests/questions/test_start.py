@@ -129,6 +129,7 @@ def test_an_arm_that_gravity_breaks_down_has_no_start():
         run(model(soft), start="equilibrium")
 
 
+@pytest.mark.slow
 def test_who_starts_straight_under_gravity_is_told(capsys):
     """Where gravity alone bends a beam by more than a tenth of its largest deflection, and only there."""
     told = arm().simulate().warnings

@@ -217,6 +217,7 @@ links:
 """
 
 
+@pytest.mark.slow
 def test_a_mode_that_rounding_loses_does_not_take_the_others_along():
     """Eight powers of x are all but dependent; Legendre's polynomials span the same, and are not."""
     powers, well = (
