@@ -24,6 +24,8 @@ settings.register_profile(
 settings.load_profile("kronbot")
 # Numbers that stand in the modules imported so far are drawn, too: examples would depend on which tests ran before.
 providers._get_local_constants = lambda: providers._local_constants
+# As the command line has it: matrices of robots are too small for threads, which wait for each other where others work.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Hundreds of processes need not compile the same modules, nor every run the same assertions.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
