@@ -32,10 +32,11 @@ from kronbot.compute.native.compiling import COMPILERS, FLAGS
 from kronbot.compute.native.kernel import Loop
 from kronbot.compute.native.subjects import Rows
 
-SINES, WRITING = r"sincos\(s\[l\], &s\[l\], &c\[l\]\);", r"\n *put_y.*rows\);"
+SINES, WRITING = r"(static void turn\(.*\n{\n)", r"\n *put_y.*rows\);"
+HALVES = "for (int i = 0; i < count; i++) y[i][0] = y[i][1] = *x[i] / 2;\n    return;"
 VARIANTS = {
     "whole": lambda text: text,
-    "without sines": lambda text: re.sub(SINES, "c[l] = s[l] /= 2;", text),
+    "without sines": lambda text: re.sub(SINES, rf"\1    {HALVES}\n", text),
     "without writing": lambda text: re.sub(WRITING, "", text),
 }
 SINCOS = """

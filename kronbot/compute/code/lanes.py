@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import casadi
 
+from kronbot.compute.code import sines
 from kronbot.compute.code.straight_line import (
     CALLS,
     CHOICES,
@@ -62,7 +63,7 @@ BINARY = {
 }
 PAIRS = {"pow", "fmax", *BINARY.values()}
 FUNCTIONS = CALLS | UNARY | BINARY
-NAMES = sorted({*FUNCTIONS.values()})
+NAMES = sorted({*FUNCTIONS.values()} - {"sin", "cos"})
 ALONE = {
     casadi.OP_EQ: "{} == {}",
     casadi.OP_NE: "{} != {}",
@@ -79,8 +80,7 @@ ABREAST = {
     casadi.OP_OR: "true(({} != 0) | ({} != 0))",
     casadi.OP_IF_ELSE_ZERO: "where({} != 0, {})",
 }
-# Lanes come from rows; of the last rows the very last fills the lanes that are left.
-HEAD = """
+VECTORS = """
 #define _GNU_SOURCE
 #include <math.h>
 #if (defined(__clang__) || __GNUC__ >= 5) && !defined(__TINYC__)
@@ -102,19 +102,9 @@ typedef double lanes;
 #define BINARY(name) static lanes all_##name(lanes x, lanes y) { double *a = (double *)&x, *b = (double *)&y; \\
     for (int l = 0; l < LANES; l++) a[l] = name(a[l], b[l]); return x; }
 static double sign(double x) { return x < 0 ? -1 : x > 0 ? 1 : x; }
-static lanes turned(lanes x, lanes *y)
-{
-    double *s = (double *)&x, *c = (double *)y;
-    for (int l = 0; l < LANES; l++) {
-#ifdef __GLIBC__
-        sincos(s[l], &s[l], &c[l]);
-#else
-        c[l] = cos(s[l]);
-        s[l] = sin(s[l]);
-#endif
-    }
-    return x;
-}
+""".strip()
+# Lanes come from rows; of the last rows the very last fills the lanes that are left.
+GATHER = """
 static void gather(lanes *to, const double *from, int size, int rows)
 {
     for (int l = 0; l < LANES; l++) {
@@ -123,6 +113,7 @@ static void gather(lanes *to, const double *from, int size, int rows)
     }
 }
 """.strip()
+HEAD = "\n".join([VECTORS, sines.TEXT, GATHER])
 
 
 def _entry(word: str, place: int) -> str:
@@ -138,7 +129,8 @@ MANY = Notation(_number, lambda name: f"all_{name}", _entry, choices=ABREAST, ca
 
 
 class _Tape:
-    """The parts of a function on lanes: ``once`` what all points share, ``always`` the rest.
+    """The parts of a function on lanes: ``once`` what all points share, ``angles`` sines and cosines of entries of
+    inputs, which are computed together, ``always`` the rest.
 
     Words for its arrays are x0, x1, ... and y0, y1, ..., and those of straight lines; ``numbers`` are entries of
     outputs that are numbers, as text, and are left out where somebody else writes them.
@@ -154,15 +146,17 @@ class _Tape:
         ends = [each for each in assignments if whole and each.target.word in outputs and not each.operands[0].word]
         self.numbers = {target.text: operands[0].text for target, _, operands in ends}
         constant = {"", SHARED, *alike}
-        once, always = list[Assignment](), list[Assignment]()
+        once, angles, always = list[Assignment](), list[Assignment](), list[Assignment]()
         for each in assignments:
-            if not constant.issuperset(operand.word for operand in each.operands):
+            if each.target.word == TURNED and each.operands[0].word in inputs:
+                angles.append(each)
+            elif not constant.issuperset(operand.word for operand in each.operands):
                 always.append(each)
             elif each.target.text not in self.numbers:
                 (once if whole else always).append(each)
-        self.once, self.always = parts(once, LONGEST), parts(always, LONGEST)
+        self.once, self.angles, self.always = (parts(each, LONGEST) for each in (once, angles, always))
         self.scratch = {
-            TURNED: 2 * _size(always, TURNED),
+            TURNED: 2 * _size(angles + always, TURNED),
             VARIABLE: handed_on(self.always),
             SHARED: _size(once, SHARED),
         }
@@ -171,14 +165,24 @@ class _Tape:
 
     def functions(self) -> Iterator[str]:
         """A function of C a part."""
-        for name, sequence, own in (("before", self.once, {SHARED: "double"}), ("within", self.always, {})):
+        for name, sequence in (("before", self.once), ("angles", self.angles), ("within", self.always)):
+            kinds = self.kinds | ({SHARED: "double"} if name == "before" else {})
             for k, part in enumerate(sequence):
-                parameters = [f"{(self.kinds | own)[word]} *restrict {word}" for word in self._words(part)]
+                parameters = [f"{kinds[word]} *restrict {word}" for word in self._words(part)]
                 yield from (*wrapped(f"static void {self.name}{name}_{k}(", parameters, ")", ""), "{")
-                yield from (*(f"    {line}" for line in statements(part, "lanes", VARIABLE)), "}")
+                lines = _turns(part) if name == "angles" else statements(part, "lanes", VARIABLE)
+                yield from (*(f"    {line}" for line in lines), "}")
 
-    def calls(self, name: str, sequence: Sequence[Part], arrays: Mapping[str, str]) -> Iterator[str]:
-        """Of parts, with arrays in the place of the words for them."""
+    def before(self) -> Iterator[str]:
+        """Calls of what is done once."""
+        return self._calls("before", self.once, {})
+
+    def within(self, arrays: Mapping[str, str]) -> Iterator[str]:
+        """Calls of what is done at every point, with arrays in the place of the words for them."""
+        yield from self._calls("angles", self.angles, arrays)
+        yield from self._calls("within", self.always, arrays)
+
+    def _calls(self, name: str, sequence: Sequence[Part], arrays: Mapping[str, str]) -> Iterator[str]:
         for k, part in enumerate(sequence):
             given = [arrays.get(word, word) for word in self._words(part)]
             yield from wrapped(f"{self.name}{name}_{k}(", given, ");", "")
@@ -203,7 +207,7 @@ def source(function: casadi.Function, shared: Collection[int], width: int) -> st
         # Results that are numbers are written where they go; what all points share once, before the loop.
         tape = _Tape(function, shared, "", True)
         lines += tape.functions()
-        before, within = list(tape.calls("before", tape.once, {})), list(tape.calls("within", tape.always, {}))
+        before, within = list(tape.before()), list(tape.within({}))
         numbers, scratch = tape.numbers, tape.scratch
     else:
         functions, within, scratch = _called(function, alike)
@@ -267,10 +271,18 @@ def _called(function: casadi.Function, shared: Collection[str]) -> tuple[list[st
             for i, place in enumerate(write):
                 array = arrays[f"y{i}"] = places[place] = f"a{place}" if place >= 0 else f"unused{i}"
                 sizes[array] = max(one.nnz_out(i), sizes.get(array, 0))
-            within += tapes[hash(one)].calls("within", tapes[hash(one)].always, arrays)
+            within += tapes[hash(one)].within(arrays)
         else:
             raise ComputationError("an operation between calls has no code")
     return lines, within, sizes
+
+
+def _turns(part: Part) -> Iterator[str]:
+    """Of what :func:`sines.TEXT` has, in the place of the part's own statements."""
+    angles = [f"&{each.operands[0].text}" for each in part.assignments]
+    yield from wrapped("const lanes *const x[] = {", angles, "};", "")
+    yield from wrapped("lanes *const y[] = {", (f"&{each.target.text}" for each in part.assignments), "};", "")
+    yield f"turn(x, y, {len(angles)});"
 
 
 def _size(assignments: Sequence[Assignment], word: str) -> int:

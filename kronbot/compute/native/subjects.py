@@ -16,9 +16,9 @@ from kronbot.compute.native.kernel import Kernel, Loop
 from kronbot.system.platform import host
 
 Made = TypeVar("Made", covariant=True)
-# Lanes by the word for the processor's registers, with what makes the compiler use them, most first; else there are
+# Lanes by the words for the processor's registers, with what makes the compiler use them, most first; else there are
 # those of the smallest registers that are in use. The compiler's own choice of processor may hide them.
-REGISTERS = {"avx512f": (8, "-mavx512f"), "avx2": (4, "-mavx2")}
+REGISTERS = {("avx512f",): (8, ("-mavx512f",)), ("avx2", "fma"): (4, ("-mavx2", "-mfma"))}
 LEAST = 2
 
 
@@ -108,8 +108,8 @@ class Rows:
         self._function, self._shared = function, sorted(shared)
         self.instructions = instructions(function)
         features = host.processor_features()
-        found = (REGISTERS[each] for each in REGISTERS if each in features)
-        self.width, *flags = next(found, (LEAST,))
+        found = (REGISTERS[each] for each in REGISTERS if features.issuperset(each))
+        self.width, flags = next(found, (LEAST, ()))
         # Without the first a processor is left in a state in which the mathematics library is ten times slower.
         self.flags: tuple[str, ...] = ("-fexpensive-optimizations", *flags)
 
