@@ -41,7 +41,7 @@ def shares(options):
 
     entries, missing = part.compare(options.states, options.rounds)
     columns = {"task": lambda e: e["task"], "bytes": lambda e: str(e["bytes"])}
-    for name in (*part.VARIANTS, "sincos alone", "copy alone"):
+    for name in (*part.VARIANTS, "sincos alone", "filling alone"):
         columns[f"{name}, ns"] = lambda e, name=name: f"{e[name]:.3g}"
     table(f"Puma 560, {options.states} states in lanes, a state", columns, entries)
     return entries, missing

@@ -1,21 +1,22 @@
 """What a state of the Puma takes in lanes of native code, and what of that nothing can take away.
 
 The C of the loop is compiled as it is, without sines (halves in their place), and without writing its answers. Beside
-stand libm's ``sincos`` of the six angles, whose bits no function of vectors has, and a copy of as many bytes as the
-answers have. An AVX-512 Xeon, 10,000 states, one thread, ns a state:
+stand libm's ``sincos`` of the six angles, and filling as many bytes as the answers have with a number. An AVX-512 Xeon
+that others used, 10,000 states, one thread, ns a state (processor time):
 
-                                whole    without sines    without writing    sincos alone    copy alone
-    forward dynamics              124               43                117              89             1
-    inverse dynamics              104               30                102              85             1
-    its derivatives (linearize)   260              159                179              89            66
-    derivatives of forward d.     384              232                241              90            67
-    Jacobian                      102               21                 89              89            20
-    Hessian                       170               78                 90              88           138
+                                whole    without sines    without writing    sincos alone    filling alone
+    forward dynamics               66               45                 62             113                2
+    inverse dynamics               48               28                 45             115                2
+    its derivatives (linearize)   270              229                167             111               63
+    derivatives of forward d.     355              328                231             114               59
+    Jacobian                       41               17                 28             112               13
+    Hessian                       211              155                 30             114              203
 
-So a Jacobian is sines and little else, a Hessian sines and memory; Pinocchio's take 2.3 and 2.7 times as long as these.
-Half of a sine are branches that random angles make the processor guess wrong. Tried, and no better: lanes turned to
-rows in the registers; stores past the cache (Hessians 1.7 times as fast from 40,000 on, any answer slower that is read
-next); -O2; functions of 4,000 statements (4 to 6 % less, compiled for a third longer).
+When all sines were libm's, on the same day, these took 154, 139, 375, 450, 144 and 327. Now six angles take 22 to 25 in
+registers, a third of it for the one result in 30 that libm is asked for: some 30 ns each, most of them branches that
+the processor guesses wrong. A Hessian is memory: Pinocchio's takes 6 times as long as filling alone. Tried, and no
+better: lanes turned to rows in the registers; stores past the cache (Hessians 1.7 times as fast from 40,000 on, any
+answer slower that is read next); -O2; functions of 4,000 statements (4 to 6 % less, compiled for a third longer).
 """
 
 import re
@@ -68,7 +69,7 @@ def compare(count=10_000, rounds=9):
             size = sum(each.shape[1] for each in answers)
             actions = dict(loops(traced[task], puma.rows(task, states, count), answers))
             actions["sincos alone"] = lambda: sincos(*addresses, c_long(q.size))
-            actions["copy alone"] = partial(np.copyto, *np.ones((2, count * size)))
+            actions["filling alone"] = partial(np.ones(count * size).fill, 2.0)
             best = {name: 1e9 / count * each.best for name, each in interleaved(actions, rounds).items()}
             entries.append({"part": "shares", "task": task, "bytes": 8 * size} | best)
     except NoLibrary as reason:
