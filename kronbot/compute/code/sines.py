@@ -1,7 +1,7 @@
 """C for sines and cosines of lanes with the bits of the C library, which is asked only where these are in doubt.
 
 In glibc from 2.28 on sin, cos and sincos round the sum of two numbers, which lacks at most d (below) of the exact
-result; newer versions round that. Here both results are computed as a + b, a the double nearest to it, with errors of
+result; newer versions round the exact one. Here both are computed as a + b, a the double nearest to it, with errors of
 some 2^-62. Where the middle between a and its neighbour is farther from a + b than that error and d, the library's
 result is a, too. About one in 30 is nearer: these lanes are given to the library, as are angles beyond 1e5 and NaN.
 
@@ -30,7 +30,8 @@ doubles, and as parts of it:
     cosines               4.3 + 0.6  of 256    0.020
 
 Safe is a b of at most half the distance times (1 - part): where a + b / (1 - part) is rounded to a. Below powers of two
-distances are half as large, and the sum is judged by these. Zeros, and angles whose sine is the angle, are safe.
+distances are half as large, and the sum is judged by these. Zeros, and angles whose sine is the angle, are safe. All
+this is for rounding to nearest, and for x86-64, where nothing is more precise than a double for a while.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Traced functions as native code: their C, compiled by the machine's compiler, kept in the cache.
 
 Native and interpreted evaluation agree to the bit: both call the mathematics library of the system for sine and the
-like, and the compiler may neither contract, reorder nor replace anything. What is left to the C library: the sign of a
-NaN (seen by ``copysign`` only), and of the zero that ``fmin`` and ``fmax`` choose from two of different sign.
+like (lanes where its answer is not certain), and the compiler may neither contract, reorder nor replace anything. What
+is left to the C library: the sign of a NaN (seen by ``copysign`` only), and of the zero that ``fmin`` and ``fmax``
+choose from two of different sign.
 
 Compiling never raises: where there is no compiler, no private cache folder or no success, the answer is None, the
 reason is a debug line of the logger ``kronbot``, and the caller goes on with the interpreted function.
