@@ -231,7 +231,7 @@ def test_formulas(arm):
 
 
 def test_nothing_in_an_answer_can_be_changed(arm):
-    """Neither mappings nor numbers, by whatever name; answers compare by identity and can be put into sets."""
+    """Neither mappings nor numbers, by whatever name; answers can be put into sets."""
     answer, run = arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05)
     for mapping in (answer.summary, answer.at, answer.at["q"], answer.arrays, run.series, run.units):
         with pytest.raises(TypeError):
@@ -241,7 +241,6 @@ def test_nothing_in_an_answer_can_be_changed(arm):
             values.setflags(write=True)
         with pytest.raises(ValueError, match="read-only"):
             values[...] = 0
-    assert answer != arm.jacobian(q=[0.1, 0.2])
     assert len({answer, run, answer}) == 2
 
 

@@ -25,6 +25,8 @@ Complex = npt.NDArray[np.complex128]
 TINY = 1e-150
 # Below this share of the largest entry an entry may be nothing but its error.
 DUST = 1e-14
+NOTHING = "no poles: errors of the mass matrix are as large as what it holds; take angles within a turn, and numbers \
+of the robot that are nearer to each other"
 
 
 @dataclass(frozen=True)
@@ -221,10 +223,7 @@ def deflated(system: SecondOrder, degree: int, divided: bool = False) -> Deflate
         if not step[0].divided.any():
             break
         if counts.sum() >= degree * n:  # all of its poles are at zero, and still more
-            raise ComputationError(
-                "no poles: errors of the mass matrix are as large as what it holds; take angles within a turn, and "
-                "numbers of the robot that are nearer to each other"
-            )
+            raise ComputationError(NOTHING)
         polynomials = [_stepped(*each) for each in zip(polynomials, step, strict=True)]
         steps.append(step[0])
         counts[more] += 1
