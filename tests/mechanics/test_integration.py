@@ -10,7 +10,7 @@ from thinned import rare, thinned
 import kronbot
 from kronbot.compute.native import policy
 from kronbot.errors import ComputationError, UsageError
-from kronbot.mechanics.motion import one_step
+from kronbot.mechanics.motion import integrators, one_step
 from kronbot.mechanics.motion.integration import APART, Ode, Tolerances, stops
 from kronbot.mechanics.motion.integrators import INTEGRATORS, PIECES, Cvodes
 
@@ -118,6 +118,22 @@ def test_native_code_takes_the_same_steps(solver):
         with policy.native(choice):
             answers.append(robot.simulate(0.3, 0.0123, solver=solver, rtol=1e-6).to_dict())
     assert answers[0] == answers[1]
+
+
+def test_large_robots_have_no_jacobian(monkeypatch):
+    """Derivatives in directions lead to the same motion; native code takes the same steps."""
+    x = SX.sym("x", 2)
+    ode, start = Ode(SX.sym("t"), x, vertcat(x[1], -100 * x[0].sin() - 0.1 * x[1]), 1), np.array([1.0, 0.0])
+    times, found = np.linspace(0.0, 1.0, 11)[1:], []
+    for most, choice in ((np.inf, "off"), (0, "off"), (0, "on")):
+        monkeypatch.setattr(integrators, "MOST_OF_JACOBIAN", most)
+        with policy.native(choice):
+            solver = Cvodes(ode, Tolerances(1e-9, 1e-11))
+        solver.begin((0.0, 1.0))
+        found.append(np.concatenate([block.states for block in solver.run(times, start)]))
+        solver.close()
+    assert np.abs(found[1] - found[0]).max() < 1e-6
+    assert found[1].tobytes() == found[2].tobytes() != found[0].tobytes()
 
 
 @pytest.mark.parametrize("solver", INTEGRATORS)

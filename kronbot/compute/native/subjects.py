@@ -11,6 +11,8 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.cached import cached_property
+from kronbot.compute.native import blocks
 from kronbot.compute.native.cost import EFFORTS, FULL, Effort, instructions
 from kronbot.compute.native.kernel import Kernel, Loop
 from kronbot.system.platform import host
@@ -20,17 +22,26 @@ Made = TypeVar("Made", covariant=True)
 # those of the smallest registers that are in use. The compiler's own choice of processor may hide them.
 REGISTERS = {("avx512f",): (8, ("-mavx512f",)), ("avx2", "fma"): (4, ("-mavx2", "-mfma"))}
 LEAST = 2
+# Instructions that are compiled as they are: it takes seconds.
+FEW = 20_000
+# Instructions of which no compiler gets a text, however often they repeat themselves.
+MOST = 2_000_000
 
 
 class Subject(Protocol[Made]):
     """Something to compile.
 
-    ``instructions`` of it there are, ``efforts`` may be made, ``flags`` are further ones for the compiler.
+    ``instructions`` of it there are, ``efforts`` may be made, ``flags`` are further ones for the compiler, which sees
+    so many ``statements``.
     """
 
     efforts: tuple[Effort, ...]
     flags: tuple[str, ...]
     instructions: int
+
+    @property
+    def statements(self) -> int:
+        """To know them takes some 10 us an instruction where there are many."""
 
     def key(self) -> Iterator[str]:
         """Texts that tell it from every other, made in less than half the time of its C text."""
@@ -55,6 +66,7 @@ class _Interface:
     def __init__(self, *functions: casadi.Function) -> None:
         self._functions = functions
         self.instructions = sum(map(instructions, functions))
+        self._source: str | None = None
 
     def key(self) -> Iterator[str]:
         """Serialized, they are as deterministic as C text (derivatives and maps made meanwhile leave no trace in them).
@@ -65,12 +77,22 @@ class _Interface:
             (mapped,) = each.find_functions(0) if each.is_a("Map") else (each,)
             yield f"{each if each.is_a('Map') else ''}{mapped.serialize()}"
 
+    @cached_property
+    def statements(self) -> int:
+        """Of long functions those in different blocks."""
+        if self.instructions <= FEW:
+            return self.instructions
+        return self.source().count("\n") if self.instructions <= MOST else self.instructions
+
     def source(self) -> str:
-        """By CasADi."""
-        generator = casadi.CodeGenerator("traced.c")
-        for each in self._functions:
-            generator.add(each)
-        return str(generator.dump())
+        """By CasADi, long functions in blocks."""
+        if self._source is None:
+            generator = casadi.CodeGenerator("traced.c")
+            for each in self._functions:
+                generator.add(each)
+            text = str(generator.dump())
+            self._source = text if self.instructions <= FEW else blocks.in_blocks(text)
+        return self._source
 
     def agrees(self, library: Path) -> bool:
         """Of maps what they map is elsewhere the same."""
@@ -106,7 +128,7 @@ class Rows:
 
     def __init__(self, function: casadi.Function, shared: Collection[int]) -> None:
         self._function, self._shared = function, sorted(shared)
-        self.instructions = instructions(function)
+        self.instructions = self.statements = instructions(function)
         features = host.processor_features()
         found = (REGISTERS[each] for each in REGISTERS if features.issuperset(each))
         self.width, flags = next(found, (LEAST, ()))

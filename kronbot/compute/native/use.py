@@ -18,6 +18,8 @@ STARTING = 0.1  # s a compilation, however small
 # An expected saving must be this many times the time to compile, since both are estimates:
 WAITING = 2.0  # where that is waited for
 BESIDE = 1.0  # where it goes on beside the work, which is done then before the work is; the next run finds it
+# So many times as often as anything else functions may repeat themselves.
+REPEATED = 10
 # Functions of which a process remembers whether there is native code: to look takes as long as to read their texts.
 MOST = 64
 # By what CasADi tells functions apart by, as long as these are held, and by the inputs that all points share.
@@ -38,19 +40,26 @@ class _Known(Generic[Made]):
 
 
 def gain(
-    sizes: Sequence[int], evaluations: Sequence[int], effort: Effort, margin: float, found: Code[Any] | None = None
+    sizes: Sequence[int],
+    evaluations: Sequence[int],
+    effort: Effort,
+    margin: float,
+    found: Code[Any] | None = None,
+    statements: int | None = None,
 ) -> float:
     """Time (s) that compiling functions of so many instructions is expected to save, beyond ``margin`` times its cost.
 
-    ``evaluations`` says how often each is still to be evaluated, ``found`` is the native code that there is already.
-    saving = evaluations x instructions x (time of one now - time of one then); cost = STARTING + instructions x
+    ``evaluations`` says how often each is still to be evaluated, ``found`` is the native code that there is already,
+    the compiler sees so many ``statements``, by default as many as there are instructions.
+    saving = evaluations x instructions x (time of one now - time of one then); cost = STARTING + statements x
     compiling. To measure the constants anew: time ``function.map(64).buffer()`` with 64 points, ``compiled(function)``
     on an empty cache, and the same buffer of what that returns. An embedded function counts once, however often it is
     called.
     """
     now = INTERPRETED if found is None else found.effort.running
     saving = sum(size * count for size, count in zip(sizes, evaluations, strict=True)) * (now - effort.running)
-    return saving - margin * (STARTING + sum(sizes) * effort.compiling)
+    seen = sum(sizes) if statements is None else statements
+    return saving - margin * (STARTING + seen * effort.compiling)
 
 
 def worthwhile(
@@ -58,14 +67,24 @@ def worthwhile(
     evaluations: Sequence[int],
     margin: float,
     found: Code[Any] | None = None,
-    efforts: Sequence[Effort] = EFFORTS,
+    subject: Subject[Any] | None = None,
 ) -> Effort | None:
-    """The effort with the largest :func:`gain`, None where compiling does not pay."""
-    if too_large(sizes):
-        return None
-    gains = {effort: gain(sizes, evaluations, effort, margin, found) for effort in efforts}
-    best = max(efforts, key=lambda effort: gains[effort])
-    return best if gains[best] > 0 else None
+    """The effort with the largest :func:`gain`, None where compiling does not pay; of a ``subject`` with its efforts
+    and statements."""
+
+    def best(statements: int) -> Effort | None:
+        if too_large(statements):
+            return None
+        gains = {effort: gain(sizes, evaluations, effort, margin, found, statements) for effort in efforts}
+        largest = max(efforts, key=lambda effort: gains[effort])
+        return largest if gains[largest] > 0 else None
+
+    if subject is None:
+        efforts: Sequence[Effort] = EFFORTS
+        return best(sum(sizes))
+    efforts = subject.efforts
+    # How often they repeat themselves is looked at where that may matter.
+    return None if best(sum(sizes) // REPEATED) is None else best(subject.statements)
 
 
 def rows_at_once(function: casadi.Function, shared: Sequence[int], points: int) -> Loop | None:
@@ -86,7 +105,7 @@ def _at_once(
 ) -> Made | None:
     """Who has asked often asks again: as many evaluations as there were are expected beside those that are due."""
     choice, size = policy.choice(), [instructions(function)]
-    if choice == "off" or (choice == "auto" and too_large(size)):
+    if choice == "off" or (choice == "auto" and too_large(sum(size))):
         return None
     known: _Known[Made] | None = _known.get(key)
     if known is None:
@@ -95,8 +114,8 @@ def _at_once(
         subject = make()
         known = _known[key] = _Known(function, subject, cached(subject) if choice == "auto" else None)
     if (known.code is None and choice == "on") or (choice == "auto" and not known.hopeless):
-        efforts, due = known.subject.efforts, [evaluations + known.asked]
-        effort = FULL if choice == "on" else worthwhile(size, due, WAITING, known.code, efforts)
+        due = [evaluations + known.asked]
+        effort = FULL if choice == "on" else worthwhile(size, due, WAITING, known.code, known.subject)
         if effort is not None:
             compiled_now = made(effort, known.subject)
             known.hopeless, known.code = compiled_now is None, compiled_now or known.code
@@ -140,7 +159,7 @@ class Native:
             return
         if not self._looked:
             self._looked, self._code = True, cached(self._functions)
-        effort = worthwhile(self._sizes, evaluations, BESIDE, self._code)
+        effort = worthwhile(self._sizes, evaluations, BESIDE, self._code, self._functions)
         if effort is not None and effort not in self._tried:
             self._tried.add(effort)
             self._compilation = Compilation(effort, 0.0, self._functions)

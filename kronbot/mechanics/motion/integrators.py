@@ -35,6 +35,11 @@ GROWTH = 64
 # Evaluations that tell which family of CVODES suits a robot.
 TRIAL = 1000
 EVALUATIONS_PER_JACOBIAN = 15
+# Nodes of the rate times numbers of the state beyond which no Jacobian is made, of about half as many instructions:
+# it would take most of the time (of 24 spatial links with 4 shapes each nine tenths).
+MOST_OF_JACOBIAN = 4_000_000
+# Directions in which its linear equations are solved at most, each by a derivative of the rate.
+KRYLOV = 30
 # Steps from one time that is asked for to the next.
 STEP_LIMIT = 200_000
 # CasADi takes times that are 1e-9 apart for one: a piece is 2^20 long for it. Times closer than a unit are one.
@@ -48,7 +53,8 @@ KEPT = 32
 
 
 class Cvodes(Integrator):
-    """SUNDIALS CVODES with the exact sparse Jacobian of the trace.
+    """SUNDIALS CVODES with the exact sparse Jacobian of the trace, of large robots with exact derivatives of the rate
+    in the directions that GMRES asks for, without preconditioning.
 
     The first pieces are integrated by both of its families, Adams (made for oscillations) and BDF (for stiff, damped
     robots); the one that needs fewer evaluations does the rest. Nothing can be seen or saved inside a call, so that a
@@ -63,7 +69,8 @@ class Cvodes(Integrator):
         piece, elapsed = SX.sym("piece", 2), SX.sym("elapsed")
         start, scale = casadi.vertsplit(piece)
         expression = scale * self.rate_at(start + scale * elapsed)
-        self.problem = _shared(elapsed, ode.x, casadi.vertcat(piece, self.symbols), expression)
+        without = casadi.n_nodes(expression) * ode.x.numel() > MOST_OF_JACOBIAN
+        self.problem = _shared(elapsed, ode.x, casadi.vertcat(piece, self.symbols), expression, without)
         self.options: dict[str, Any] = {
             "reltol": tolerances.rtol,
             "abstol": tolerances.atol,
@@ -72,9 +79,12 @@ class Cvodes(Integrator):
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
         }
+        weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
+        if without:
+            self.options |= {"newton_scheme": "gmres", "use_preconditioner": False, "max_krylov": KRYLOV}
+            weights["jtimesF"] = 1.0
         self.grids: dict[tuple[tuple[float, ...], str, float, Code[casadi.Function] | None], casadi.Function] = {}
         traced = casadi.integrator("piece", "cvodes", self.problem, 0.0, [1.0], self.options)
-        weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
         self.use({traced.get_function(name): weight for name, weight in weights.items()})
 
     def begin(
@@ -178,18 +188,22 @@ def _rounded(first: float) -> float:
     return float(2.0 ** ((math.frexp(first)[1] - 1) // 4 * 4))
 
 
-def _shared(t: SX, x: SX, p: SX, rate: SX) -> dict[str, MX]:
+def _shared(t: SX, x: SX, p: SX, rate: SX, without: bool) -> dict[str, MX]:
     """The problem x' = rate(t, x, p) by a call of a function that knows its Jacobian: all integrators made of it share
-    that, where each would derive its own (as long as some 5,000 evaluations)."""
+    that, where each would derive its own (as long as some 5,000 evaluations). ``without`` it has derivatives in one
+    direction at a time, and an empty matrix in the place of the Jacobian, which CasADi makes in any case."""
+    n = x.numel()
     jacobian = casadi.Function(
         "jac_scaled",
         [t, x, p, SX(*x.shape)],
-        [SX(x.numel(), 1), casadi.jacobian(rate, x), SX(x.numel(), p.numel())],
+        [SX(n, 1), SX(n, n) if without else casadi.jacobian(rate, x), SX(n, p.numel())],
         ["t", "x", "p", "out_ode"],
         ["jac_ode_t", "jac_ode_x", "jac_ode_p"],
     )
     known: dict[str, Any] = {"custom_jacobian": jacobian, "is_diff_in": [False, True, False]}
     known |= {"enable_forward": False, "enable_reverse": False, "jac_penalty": -1}
+    if without:  # by its own heuristics CasADi takes the Jacobian for 9 directions and more at once
+        known |= {"enable_forward": True, "enable_reverse": True, "jac_penalty": 16 / n, "ad_weight": 0.5}
     function = casadi.Function("scaled", [t, x, p], [casadi.densify(rate)], ["t", "x", "p"], ["ode"], known)
     arguments = {name: MX.sym(name, each.numel()) for name, each in (("t", t), ("x", x), ("p", p))}
     return arguments | {"ode": function(*arguments.values())}

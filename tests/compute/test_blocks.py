@@ -1,0 +1,89 @@
+"""Long functions in blocks have the bits of the interpreter, and text of what repeats itself once."""
+
+import shutil
+
+import casadi
+import numpy as np
+import pytest
+from casadi import SX
+from tapes import SPECIAL, random_function, same_bits
+
+from kronbot.compute.native import blocks, compiling, subjects
+from kronbot.compute.native.cost import EFFORTS, FULL, INTERPRETED, QUICK, instructions
+from kronbot.compute.native.use import STARTING, worthwhile
+
+compiler = pytest.mark.skipif(not any(map(shutil.which, compiling.COMPILERS)), reason="native code needs a C compiler")
+
+
+def chain(links):
+    """Numbers that go from link to link and back, with an input and an output of each, and one of all."""
+    p, x = SX.sym("p", 2), SX.sym("x", links)
+    before, found = SX([0.3, 0.7]), []
+    for each in casadi.vertsplit(x):
+        a, b = casadi.sin(before[0] + each), casadi.cos(before[1] * each)
+        before = casadi.vertcat(a * p[0] + b * b * 0.1, a / (2 + b) - p[1] * before[0])
+        found.append(before)
+    for k in reversed(range(links - 1)):
+        found[k] = found[k] + casadi.tanh(found[k + 1] * p[0] + 0.3) * casadi.exp(-found[k + 1])
+    rows = casadi.vertcat(*(each[1] for each in found))
+    return casadi.Function("trace", [x, SX.sym("unused"), p], [rows, casadi.sum1(rows)])
+
+
+def text(*functions):
+    generator = casadi.CodeGenerator("traced.c")
+    for each in functions:
+        generator.add(each)
+    return str(generator.dump())
+
+
+def test_what_repeats_itself_is_there_once():
+    """What does not repeat itself stays as it is."""
+    whole = text(chain(400))
+    assert blocks.in_blocks(whole).count("\n") < 0.5 * whole.count("\n")
+    once = text(random_function(np.random.default_rng(0), 600))
+    assert blocks.in_blocks(once) == once
+
+
+def test_repeated_functions_pay_sooner(monkeypatch):
+    """The compiler sees what differs; of a few instructions nothing is looked at."""
+    function = chain(300)
+    subject, sizes = subjects.Functions(function), [instructions(function)]
+    assert subject.statements == sizes[0] <= subjects.FEW
+    monkeypatch.setattr(subjects, "FEW", 100)
+    other = subjects.Functions(function)
+    assert other.statements < 0.7 * sizes[0]
+    pays = int((STARTING + 0.8 * sizes[0] * QUICK.compiling) / (sizes[0] * (INTERPRETED - QUICK.running)))
+    assert worthwhile(sizes, [pays], 1.0, None, subject) is None is not worthwhile(sizes, [pays], 1.0, None, other)
+    monkeypatch.setattr(compiling, "MAX_INSTRUCTIONS", int(0.8 * sizes[0]))
+    assert worthwhile(sizes, [10**9], 1.0, None, subject) is None
+    assert worthwhile(sizes, [10**9], 1.0, None, other) == FULL
+
+
+@compiler
+def test_the_bits_of_the_interpreter(tmp_path, monkeypatch):
+    """Of all operations, of what is called, and where results are not wanted."""
+    monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
+    for word, value in {"SHORT": 0, "WORTH": np.inf, "LONGEST": 40}.items():
+        monkeypatch.setattr(blocks, word, value)
+    monkeypatch.setattr(subjects, "FEW", 0)
+    rng = np.random.default_rng(1)
+    every, links = random_function(rng, 60), chain(40)
+    x = casadi.MX.sym("x", 6)
+    twice = casadi.Function("trace", [x], [every(every(x)[:6]), every(x)])
+    points = np.hstack([rng.normal(size=(6, 10)), rng.choice(SPECIAL, size=(6, 10))])
+    for function in (every, twice):
+        for effort in EFFORTS:
+            code = compiling.compiled(effort, function)
+            assert "block_" in subjects.Functions(function).source()
+            for column in points.T:
+                pairs = zip(function.call([column]), code.function.call([column]), strict=True)
+                assert all(same_bits(one, other) for one, other in pairs)
+    code, results = compiling.compiled(FULL, links).function, []
+    for each in (links, code):
+        buffer, evaluate = each.buffer()
+        given, sums = np.linspace(0, 1, 40), np.zeros(1)
+        buffer.set_arg(0, memoryview(given))  # p is 0 where nobody gives it
+        buffer.set_res(1, memoryview(sums))
+        evaluate()
+        results.append(sums.tobytes())
+    assert results[0] == results[1] != bytes(8)
