@@ -193,6 +193,29 @@ def scaling(options):
     return entries, {}
 
 
+def large(options):
+    from bench import scaling as part
+
+    entries = part.large()
+    columns = {
+        "robot": lambda e: e["who"],
+        "coordinates": lambda e: str(e["coordinates"]),
+        "trace": lambda e: f"{e['trace_s']:.2f}",
+        "first linearize": lambda e: f"{e['linearize_s']:.2f}",
+    }
+    for solver in ("cvodes", "dop853"):
+        columns |= {
+            f"{solver}: steps": lambda e, solver=solver: str(e[f"{solver} steps"]),
+            f"{solver}, interpreted": lambda e, solver=solver: f"{e[f'{solver} off_s']:.3f}",
+            f"{solver}, compiled": lambda e, solver=solver: f"{e[f'{solver} on_s']:.3f}",
+            f"{solver}, to compile": lambda e, solver=solver: f"{e[f'{solver} on, made_s']:.1f}",
+            f"{solver}, instructions": lambda e, solver=solver: f"{e[f'{solver} instructions']:,}",
+            f"{solver}, that differ": lambda e, solver=solver: f"{e[f'{solver} differ']:,}",
+        }
+    table(f"Large robots, s of a processor; motions of {part.DURATION} s at {part.RTOL:g}", columns, entries)
+    return entries, {}
+
+
 def identification(options):
     from bench import identification as part
 
@@ -231,7 +254,7 @@ PARTS = {
     each.__name__: each
     for each in (
         *(puma, shares, canadarm, processes, startup, pages, questions),
-        *(sweeps, campaigns, variation, derivation, scaling, identification, rods),
+        *(sweeps, campaigns, variation, derivation, scaling, large, identification, rods),
     )
 }
 

@@ -157,6 +157,16 @@ def test_fixed_steps_integrate_an_oscillator(kind, least, most, tmp_path, monkey
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
+def test_large_robots_move():
+    """A smaller one: it is bent and turns, and everything has taken some time."""
+    (entry,) = scaling.large({"two": Chain(links=2, modes=1, spatial=True)})
+    assert entry["coordinates"] == 6 and entry["cvodes steps"] > entry["dop853 steps"] > 0
+    assert entry["linearize_s"] > entry["trace_s"] > 0
+    assert entry["dop853 differ"] == entry["dop853 instructions"] > entry["nodes"]
+
+
+@pytest.mark.slow
 def test_sympy_derives_the_same_equations():
     at, rates = np.array([0.3, -0.7]), np.array([0.5, 1.1])
     own = derivation.question(2).at(at, rates)

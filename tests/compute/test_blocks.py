@@ -9,7 +9,7 @@ from casadi import SX
 from tapes import SPECIAL, random_function, same_bits
 
 from kronbot.compute.native import blocks, compiling, subjects
-from kronbot.compute.native.cost import EFFORTS, FULL, INTERPRETED, QUICK, instructions
+from kronbot.compute.native.cost import FULL, INTERPRETED, QUICK, instructions
 from kronbot.compute.native.use import STARTING, worthwhile
 
 compiler = pytest.mark.skipif(not any(map(shutil.which, compiling.COMPILERS)), reason="native code needs a C compiler")
@@ -38,7 +38,7 @@ def text(*functions):
 
 def test_what_repeats_itself_is_there_once():
     """What does not repeat itself stays as it is."""
-    whole = text(chain(400))
+    whole = text(chain(300))
     assert blocks.in_blocks(whole).count("\n") < 0.5 * whole.count("\n")
     once = text(random_function(np.random.default_rng(0), 600))
     assert blocks.in_blocks(once) == once
@@ -46,7 +46,7 @@ def test_what_repeats_itself_is_there_once():
 
 def test_repeated_functions_pay_sooner(monkeypatch):
     """The compiler sees what differs; of a few instructions nothing is looked at."""
-    function = chain(300)
+    function = chain(200)
     subject, sizes = subjects.Functions(function), [instructions(function)]
     assert subject.statements == sizes[0] <= subjects.FEW
     monkeypatch.setattr(subjects, "FEW", 100)
@@ -66,20 +66,16 @@ def test_the_bits_of_the_interpreter(tmp_path, monkeypatch):
     for word, value in {"SHORT": 0, "WORTH": np.inf, "LONGEST": 40}.items():
         monkeypatch.setattr(blocks, word, value)
     monkeypatch.setattr(subjects, "FEW", 0)
-    rng = np.random.default_rng(1)
-    every, links = random_function(rng, 60), chain(40)
-    x = casadi.MX.sym("x", 6)
-    twice = casadi.Function("trace", [x], [every(every(x)[:6]), every(x)])
-    points = np.hstack([rng.normal(size=(6, 10)), rng.choice(SPECIAL, size=(6, 10))])
-    for function in (every, twice):
-        for effort in EFFORTS:
-            code = compiling.compiled(effort, function)
-            assert "block_" in subjects.Functions(function).source()
-            for column in points.T:
-                pairs = zip(function.call([column]), code.function.call([column]), strict=True)
-                assert all(same_bits(one, other) for one, other in pairs)
-    code, results = compiling.compiled(FULL, links).function, []
-    for each in (links, code):
+    rng, links = np.random.default_rng(1), chain(40)
+    every, x = random_function(rng, 60), casadi.MX.sym("x", 6)
+    twice = casadi.Function("twice", [x], [every(every(x)[:6]), every(x)])
+    code = compiling.compiled(FULL, twice, links)
+    assert "block_" in subjects.Functions(twice).source()
+    for column in np.hstack([rng.normal(size=(6, 10)), rng.choice(SPECIAL, size=(6, 10))]).T:
+        pairs = zip(twice.call([column]), code.function.call([column]), strict=True)
+        assert all(same_bits(one, other) for one, other in pairs)
+    results = []
+    for each in (links, casadi.external("trace", str(code.library))):
         buffer, evaluate = each.buffer()
         given, sums = np.linspace(0, 1, 40), np.zeros(1)
         buffer.set_arg(0, memoryview(given))  # p is 0 where nobody gives it

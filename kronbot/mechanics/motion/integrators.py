@@ -37,7 +37,7 @@ TRIAL = 1000
 EVALUATIONS_PER_JACOBIAN = 15
 # Nodes of the rate times numbers of the state beyond which no Jacobian is made, of about half as many instructions:
 # it would take most of the time (of 24 spatial links with 4 shapes each nine tenths).
-MOST_OF_JACOBIAN = 4_000_000
+MOST_OF_JACOBIAN = 2_000_000
 # Directions in which its linear equations are solved at most, each by a derivative of the rate.
 KRYLOV = 30
 # Steps from one time that is asked for to the next.
@@ -202,8 +202,8 @@ def _shared(t: SX, x: SX, p: SX, rate: SX, without: bool) -> dict[str, MX]:
     )
     known: dict[str, Any] = {"custom_jacobian": jacobian, "is_diff_in": [False, True, False]}
     known |= {"enable_forward": False, "enable_reverse": False, "jac_penalty": -1}
-    if without:  # by its own heuristics CasADi takes the Jacobian for 9 directions and more at once
-        known |= {"enable_forward": True, "enable_reverse": True, "jac_penalty": 16 / n, "ad_weight": 0.5}
+    if without:  # by its own heuristics CasADi takes the Jacobian for three directions and more at once
+        known |= {"enable_forward": True, "enable_reverse": True, "jac_penalty": 4 / n, "ad_weight": 0.5}
     function = casadi.Function("scaled", [t, x, p], [casadi.densify(rate)], ["t", "x", "p"], ["ode"], known)
     arguments = {name: MX.sym(name, each.numel()) for name, each in (("t", t), ("x", x), ("p", p))}
     return arguments | {"ode": function(*arguments.values())}
