@@ -43,6 +43,8 @@ TOPICS = {
         "stops",
         "units",
     ),
+    "large",
+    "solvers",
 }
 
 
