@@ -1,7 +1,8 @@
-"""Dataclasses that are made in a tenth of the time.
+"""Dataclasses that are made in a thirtieth of the time.
 
 ``dataclasses`` compiles six functions for each, half a millisecond: of the two hundred that a first answer needs a
-quarter of its time. Here they are closures; what is made is a dataclass for ``fields``, ``replace`` and all others.
+quarter of its time. Here they are closures, and entries are taken as they stand, where ``dataclasses`` reads every
+annotation as text. What is made is a dataclass for ``fields``, ``replace`` and all others.
 """
 
 from __future__ import annotations
@@ -29,9 +30,45 @@ else:
         return decorate if cls is None else decorate(cls)
 
 
+@dataclasses.dataclass(init=False, eq=False, repr=False)
+class _Alike:
+    """One of those of ``dataclasses``, for what all of them have alike, and all entries."""
+
+    entry: object
+
+
+_OF_CLASS = [(name, vars(_Alike)[name]) for name in ("__dataclass_params__", "__replace__") if name in vars(_Alike)]
+_OF_INSTANCE = dataclasses.fields(_Alike)[0]._field_type  # type: ignore[attr-defined]
+
+
+def _with_entries(cls: Any) -> Any:
+    """A class with its entries as ``dataclasses`` has them, those of its bases first."""
+    entries: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        entries |= vars(base).get("__dataclass_fields__", {})
+    for name, kind in cls.__annotations__.items():
+        if str(kind).partition("[")[0].endswith("ClassVar"):
+            continue
+        entry = vars(cls).get(name, dataclasses.MISSING)
+        if not isinstance(entry, dataclasses.Field):
+            entry = dataclasses.field(default=entry)
+        elif entry.default is dataclasses.MISSING:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, entry.default)
+        entry.name, entry.type, entry.kw_only, entry._field_type = name, kind, False, _OF_INSTANCE
+        entries[name] = entry
+    cls.__dataclass_fields__ = entries
+    cls.__match_args__ = tuple(name for name, entry in entries.items() if entry.init)  # type: ignore[misc]
+    for name, value in _OF_CLASS:
+        setattr(cls, name, value)
+    return cls
+
+
 def _made(cls: type, frozen: bool, eq: bool, repr: bool, order: bool, slots: bool) -> type:
     own = set(vars(cls))
-    made: Any = dataclasses.dataclass(init=False, eq=False, repr=False, slots=slots)(cls)
+    plain = dataclasses.dataclass(init=False, eq=False, repr=False, slots=True) if slots else _with_entries
+    made: Any = plain(cls)
     entries = dataclasses.fields(made)
     if slots:
         names = [entry.name for entry in entries]

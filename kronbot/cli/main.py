@@ -7,7 +7,6 @@ import math
 import os
 import re
 import sys
-import traceback
 import warnings
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
@@ -223,6 +222,8 @@ def _fail(error: KronbotError, debug: bool) -> int:
     error.args = (_short(worded(error)),)
     with suppress(OSError):  # stderr is full: the exit code still tells
         if debug:
+            import traceback  # here, since few commands fail
+
             traceback.print_exception(error)
         show_error(error)
     return error.exit_code

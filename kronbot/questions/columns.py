@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from kronbot.floats import Array
-from kronbot.mechanics.control.controllers import controllers
 from kronbot.model.robot import Robot
 from kronbot.questions.momenta import MOMENTA
 
@@ -126,6 +125,8 @@ def columns_of_simulate(robot: Robot) -> list[str]:
 
 def columns_of_control(robot: Robot) -> list[str]:
     """What controllers integrate: the torques or forces that integrals give, and estimates of the state."""
+    from kronbot.mechanics.control.controllers import controllers  # here, since the tables of all answers come by
+
     return [*controllers(robot).remembered]
 
 

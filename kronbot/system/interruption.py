@@ -8,15 +8,12 @@ itself.
 
 from __future__ import annotations
 
+# What is below the module signal, which makes an enumeration of every answer: forty at each question.
+import _signal as signal  # type: ignore[import-not-found]
 import math
 import os
-import signal
 import sys
 import time
-
-# What is below the module signal, which makes an enumeration of every answer: forty at each question.
-from _signal import getsignal as handler_of  # type: ignore[import-not-found]
-from _signal import signal as set_handler
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -28,7 +25,7 @@ from kronbot.system.platform import host
 # to its group at once. Nobody types so fast.
 REPEATS: dict[int, float] = {signal.SIGINT: 0.1, **dict.fromkeys(host.ENDING, 1.0)}
 SIGNALS = tuple(REPEATS)
-_ALL = tuple(map(int, signal.valid_signals()))
+_ALL = tuple(signal.valid_signals())
 # What a shell adds to the number of the signal that ended a process.
 ENDED = 128
 # Time (s) that the work has to end by itself after a Ctrl-C; the process ends within a second.
@@ -181,7 +178,7 @@ class Interruptions(list[int]):
 _met = Interruptions()
 
 
-def handle(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
+def handle(handler: Callable[[int, FrameType | None], object] | int) -> None:
     """Let every signal that asks for an end be answered so."""
     for number in _wanted(SIGNALS):
         signal.signal(number, handler)
@@ -231,17 +228,17 @@ def own_errors() -> Iterator[None]:
         return
     heard = {
         number: _Heard(handler)
-        for number, handler in zip(_ALL, map(handler_of, _ALL), strict=True)
+        for number, handler in zip(_ALL, map(signal.getsignal, _ALL), strict=True)
         if callable(handler) and handler != _met.note and not isinstance(handler, _Heard)
     }
     for number, note in heard.items():
-        set_handler(number, note)
+        signal.signal(number, note)
     try:
         yield
     finally:
         for number, note in heard.items():
-            if handler_of(number) is note:  # it may have set another one
-                set_handler(number, note.handler)
+            if signal.getsignal(number) is note:  # it may have set another one
+                signal.signal(number, note.handler)
         if heard and _met.raised:
             error = _met.raised[0]
             _met.raised.clear()

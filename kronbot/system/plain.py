@@ -5,10 +5,10 @@ Files are reached by their paths, and nothing that anybody else could have chang
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]
 import math
 import os
 import shutil
-import signal
 import socket
 import stat
 from collections.abc import Callable

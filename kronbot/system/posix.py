@@ -5,12 +5,12 @@ Its substitute elsewhere is plain.py, with the same names.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]
 import errno
 import fcntl
 import math
 import os
 import select
-import signal
 import stat
 from collections.abc import Callable
 from contextlib import suppress

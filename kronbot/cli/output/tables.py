@@ -6,7 +6,6 @@ import sys
 
 import click
 
-from kronbot.cli.output.charts import chart
 from kronbot.cli.output.messages import colourful
 from kronbot.questions.result import Result
 from kronbot.questions.tables import WIDTH, Table, summary
@@ -26,6 +25,8 @@ def table(result: Result) -> None:
     for line in (*Table(result, width, REST_OF_ARRAYS).arrays(), *Table(result, width, REST).series()):
         click.secho(line.text, bold=line.heading and colourful(sys.stdout))
     if result.series:
+        from kronbot.cli.output.charts import chart  # here, since most answers have none
+
         ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
         lines = chart(result, width, ascii_only)
         click.echo("".join(f"{line}\n" for line in ["", *lines] if lines), nl=False)
