@@ -141,7 +141,7 @@ class Dop853(OneStep):
 
     def traced(self) -> casadi.Function:
         """Evaluations of the rate alone."""
-        return step(self.ode.t, self.ode.x, self.rate_at(self.ode.t), self.symbols)
+        return step(self.ode.t, self.ode.x, self.expression, self.symbols)
 
     def between(self, times: Array, steps: Array) -> Array:
         """By shorter steps from where the step began, as exact as it is: whatever else is asked for.
@@ -158,4 +158,4 @@ class Dop853(OneStep):
 
 
 def _sum(weights: Mapping[int, float], k: list[SX]) -> SX:
-    return sum((weight * k[j] for j, weight in weights.items()), SX(*k[0].shape))
+    return casadi.horzcat(*(k[j] for j in weights)) @ SX([*weights.values()]) if weights else SX(*k[0].shape)

@@ -122,7 +122,8 @@ class Integrator(ABC):
         self.contacts = ode.switch.touching.numel()
         self.symbols = casadi.vertcat(self.latest, ode.switch.touching, ode.symbols)
         self.bound = np.full(self.symbols.numel(), math.inf)
-        self.rate = casadi.Function("rate", [ode.t, ode.x, self.symbols], [casadi.densify(self.rate_at(ode.t))])
+        self.expression = casadi.densify(self.rate_at(ode.t))
+        self.rate = casadi.Function("rate", [ode.t, ode.x, self.symbols], [self.expression])
         self._rate_here = Buffered(self.rate, [np.zeros(1), np.zeros(ode.x.numel()), self.bound])
         self.met = Interruptions()  # those of whoever runs this
         sampled = ode.x if ode.sampled is None else ode.sampled

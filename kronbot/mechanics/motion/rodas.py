@@ -18,7 +18,7 @@ class Rodas(OneStep):
     def traced(self) -> casadi.Function:
         """With the exact Jacobian of the rate."""
         ode = self.ode
-        return rosenbrock.step(ode.t, ode.x, self.rate_at(ode.t), ode.coordinates, ode.beside, self.symbols)
+        return rosenbrock.step(ode.t, ode.x, self.expression, ode.coordinates, ode.beside, self.symbols)
 
     def between(self, times: Array, steps: Array) -> Array:
         """Many at once: they are short. What is kept of a step is what D makes of it."""

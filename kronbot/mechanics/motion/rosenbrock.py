@@ -148,6 +148,5 @@ def _solved(left: SX, scales: SX, right: SX) -> SX:
 
 
 def _sum(first: SX, weights: tuple[float, ...], increments: Sequence[SX]) -> SX:
-    for weight, increment in zip(weights, increments, strict=True):
-        first = first + weight * increment
-    return first
+    """The first and increments by their weights, added in that order."""
+    return casadi.horzcat(first, *increments) @ SX([1.0, *weights])
