@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.compute.arrays import NamedArray, Scalar, Units, units_kept
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.choices import INPUTS
@@ -94,6 +94,22 @@ def formulas(robot: Robot, locked: frozenset[int]) -> Question:
 
 
 @dataclass(frozen=True)
+class Coordinates:
+    """Places of the coordinates that are ``free``, of these and the integrals that are ``locked``, and not (``own``);
+    names of the free ones, of states and of signals, units of the matrices and of forces: looked up once."""
+
+    free: list[int]
+    locked: frozenset[int]
+    own: list[int]
+    names: Sequence[str]
+    states: Sequence[str]
+    inputs: list[str]
+    outputs: list[str]
+    matrices: Sequence[Units]
+    forces: Units
+
+
+@dataclass(frozen=True)
 class Linearization:
     """The linear model of a robot about any motion, traced once, and what follows from it at a point.
 
@@ -112,10 +128,6 @@ class Linearization:
         return LinearModel.about_any_motion(numbers_apart(self.robot))
 
     @cached_property
-    def _signals(self) -> tuple[list[str], list[str]]:
-        return signals(self.robot, self.choice)
-
-    @cached_property
     def _which(self) -> tuple[Hashable, ...]:
         needed = self.choice.locked if any(each.kind == "power" for each in self.choice.measured) else None
         return tuple(self.choice.inputs), tuple(self.choice.outputs), needed
@@ -124,6 +136,22 @@ class Linearization:
     def trace(self) -> Trace:
         """M, D, K, the inputs' E and others, by q, qd, qdd, torques and force."""
         return traced(self.robot, self._which, PURPOSE, self._matrices, lean=not self.choice.measured)
+
+    @cached_property
+    def _coordinates(self) -> Coordinates:
+        key = "coordinates", self.robot.order, PURPOSE, self.choice, self.closed_loop
+        return self.robot.parameters.own(key, self._look_up)
+
+    def _look_up(self) -> Coordinates:
+        robot, integrals = self.robot, self._integrals
+        free, locked = robot.others(self.choice.locked), held(robot, self.choice.locked, integrals)
+        own = [place for place in range(robot.n + len(integrals)) if place not in locked]
+        names = tuple(robot.coordinates[place] for place in free)
+        remembered = [integrals[place - robot.n] for place in own[len(free) :]]
+        states = (*names, *(f"{name}_dot" for name in names), *remembered)
+        units = [units_kept(each) for each in matrix_units(robot, free)]
+        forces = units_kept({"rows": robot.force_units(free)})
+        return Coordinates(free, locked, own, names, states, *signals(robot, self.choice), units, forces)
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         linear = self._linear
@@ -205,30 +233,27 @@ class Linearization:
 
     def _numbers(self, given: Found) -> tuple[dict[str, NamedArray], dict[str, Scalar]]:
         """Arrays and summary from the numbers of the linear model."""
-        robot, choice, integrals = self.robot, self.choice, self._integrals
-        (inputs, outputs), values, system = self._signals, given.values, given.solution.system
-        free = robot.others(choice.locked)
-        count, beside = len(free), len(system.M) - len(free)
+        robot, choice, at = self.robot, self.choice, self._coordinates
+        values, system = given.values, given.solution.system
+        free, own, names, states, inputs, outputs = at.free, at.own, at.names, at.states, at.inputs, at.outputs
+        count, beside = len(free), len(own) - len(free)
         found = of_loop(given.solution.poles, count)
         h = np.where(np.abs(values["h"]) <= given.errors["h"], 0.0, values["h"])[free]  # balanced to rounding
-        size, locked = robot.n + len(integrals), held(robot, choice.locked, integrals)
-        own = [place for place in range(size) if place not in locked]
+        size = robot.n + len(self._integrals)
         E, dE = (rows["E"].reshape(size, len(inputs))[own, :] for rows in (values, given.errors))
         outputs, *seen_of = outputs_seen(robot, values, given.errors, outputs, len(inputs), free, choice)
         measured, uncertain = (seen_beside(each, beside) for each in seen_of)
-        names = [robot.coordinates[place] for place in free]
-        states = names + [f"{name}_dot" for name in names] + [integrals[place - robot.n] for place in own[count:]]
         every = state_space(system.M, system.D, system.K, E, measured)
         shapes = [replace(pole, right=pole.right[:count]) for pole in found] if beside else found
         space, plain = in_states(every, count, beside), slice(0, count)
-        matrices = zip(("M_L", "D_L", "K_L"), system.without_dust, matrix_units(robot, free), strict=True)
+        matrices = zip(("M_L", "D_L", "K_L"), system.without_dust, at.matrices, strict=True)
         arrays = {name: NamedArray(A[plain, plain], names, units, names) for name, A, units in matrices}
         arrays |= {
-            "h_L": NamedArray(h, names, {"rows": robot.force_units(free)}),
+            "h_L": NamedArray(h, names, at.forces),
             "A": NamedArray(space.A, states, "SI", states),
-            "B": NamedArray(space.B, states, "SI", list(inputs)),
-            "C": NamedArray(space.C, list(outputs), "SI", states),
-            "D": NamedArray(space.D, list(outputs), "SI", list(inputs)),
+            "B": NamedArray(space.B, states, "SI", inputs),
+            "C": NamedArray(space.C, outputs, "SI", states),
+            "D": NamedArray(space.D, outputs, "SI", inputs),
             **named_modes(Modes(shapes, count), names),
         }
         reached = margins(system.M, E, every.C, found, dE, seen_errors(system, measured, uncertain))
@@ -255,7 +280,7 @@ class Linearization:
             torques = np.array([point.tau for point in points])
         basic = (q, qd, qdd, torques, force)
         entries, names = Entries.at(self._loop, basic), [*self.robot.coordinates, *self._integrals]
-        solved = solutions(entries, names, held(self.robot, self.choice.locked, self._integrals))
+        solved = solutions(entries, names, self._coordinates.locked)
         values, errors = (
             [{name: each[i].copy() for name, each in rows.items()} for i in range(len(points))]
             for rows in (entries.values, entries.errors)
