@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.arrays import NamedArray, Scalar, Units, units_kept
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.choices import INPUTS
@@ -38,7 +38,7 @@ from kronbot.questions.outline import Given, Labels, Outline, first, matrix_unit
 from kronbot.questions.outputs import chosen, named_in
 from kronbot.questions.responses import columns
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.signals import OUTPUTS, Choice, outputs_seen, signals
+from kronbot.questions.signals import OUTPUTS, Choice, Coordinates, coordinates, outputs_seen, signals
 from kronbot.questions.stops import told_of_stops
 from kronbot.questions.verdict import told_of_rounding, verdict
 from kronbot.records import dataclass
@@ -94,22 +94,6 @@ def formulas(robot: Robot, locked: frozenset[int]) -> Question:
 
 
 @dataclass(frozen=True)
-class Coordinates:
-    """Places of the coordinates that are ``free``, of these and the integrals that are ``locked``, and not (``own``);
-    names of the free ones, of states and of signals, units of the matrices and of forces: looked up once."""
-
-    free: list[int]
-    locked: frozenset[int]
-    own: list[int]
-    names: Sequence[str]
-    states: Sequence[str]
-    inputs: list[str]
-    outputs: list[str]
-    matrices: Sequence[Units]
-    forces: Units
-
-
-@dataclass(frozen=True)
 class Linearization:
     """The linear model of a robot about any motion, traced once, and what follows from it at a point.
 
@@ -140,18 +124,10 @@ class Linearization:
     @cached_property
     def _coordinates(self) -> Coordinates:
         key = "coordinates", self.robot.order, PURPOSE, self.choice, self.closed_loop
-        return self.robot.parameters.own(key, self._look_up)
-
-    def _look_up(self) -> Coordinates:
-        robot, integrals = self.robot, self._integrals
-        free, locked = robot.others(self.choice.locked), held(robot, self.choice.locked, integrals)
-        own = [place for place in range(robot.n + len(integrals)) if place not in locked]
-        names = tuple(robot.coordinates[place] for place in free)
-        remembered = [integrals[place - robot.n] for place in own[len(free) :]]
-        states = (*names, *(f"{name}_dot" for name in names), *remembered)
-        units = [units_kept(each) for each in matrix_units(robot, free)]
-        forces = units_kept({"rows": robot.force_units(free)})
-        return Coordinates(free, locked, own, names, states, *signals(robot, self.choice), units, forces)
+        robot, choice, integrals = self.robot, self.choice, self._integrals
+        return robot.parameters.own(
+            key, lambda: coordinates(robot, choice, integrals, held(robot, choice.locked, integrals))
+        )
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         linear = self._linear

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from kronbot.compute.arrays import Units, units_kept
 from kronbot.floats import Array
 from kronbot.mechanics.linear.ports import measured, turning
 from kronbot.mechanics.linear.state_space import Seen
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import REACTION
+from kronbot.questions.outline import matrix_units
 from kronbot.questions.outputs import Output
 from kronbot.records import dataclass
 
@@ -58,6 +60,34 @@ def signals(robot: Robot, choice: Choice) -> tuple[list[str], list[str]]:
         [name for word, names in enter.items() if word in choice.inputs for name in names],
         names + [name for each in choice.measured for name in each.columns(robot)],
     )
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Places of the coordinates that are ``free``, of these and what controllers remember that are ``locked``, and not
+    (``own``); names of the free ones, of states and of signals, units of M_L, D_L, K_L and of forces."""
+
+    free: list[int]
+    locked: frozenset[int]
+    own: list[int]
+    names: Sequence[str]
+    states: Sequence[str]
+    inputs: list[str]
+    outputs: list[str]
+    matrices: Sequence[Units]
+    forces: Units
+
+
+def coordinates(robot: Robot, choice: Choice, integrals: Sequence[str], locked: frozenset[int]) -> Coordinates:
+    """Of a model with that choice, whose controllers remember so many ``integrals``."""
+    free = robot.others(choice.locked)
+    own = [place for place in range(robot.n + len(integrals)) if place not in locked]
+    names = tuple(robot.coordinates[place] for place in free)
+    remembered = (integrals[place - robot.n] for place in own[len(free) :])
+    states = (*names, *(f"{name}_dot" for name in names), *remembered)
+    units = [units_kept(each) for each in matrix_units(robot, free)]
+    forces = units_kept({"rows": robot.force_units(free)})
+    return Coordinates(free, locked, own, names, states, *signals(robot, choice), units, forces)
 
 
 def outputs_seen(
