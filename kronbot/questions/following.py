@@ -20,7 +20,7 @@ from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
 from kronbot.questions import judgement, posed
 from kronbot.questions.bounded import demand_known, places, with_values
-from kronbot.questions.keeping import Deadline, gathered, kept
+from kronbot.questions.keeping import Deadline, gathered, in_time, kept
 from kronbot.questions.outline import numbered
 from kronbot.questions.pressed import at_rest, pressed, told_of_forces
 from kronbot.questions.result import Outcome, Result
@@ -108,7 +108,10 @@ def follow(
     deadline = Deadline(seconds)
 
     def asked(met: Interruptions) -> Outcome:
-        found, error = gathered(met, _meshes(robot, start, path, within, deadline, progress), stopped)
+        try:
+            found, error = gathered(met, _meshes(robot, start, path, within, deadline, progress), stopped)
+        except Interrupted as early:
+            raise in_time(early, met) from None
         if isinstance(error, Interrupted) and not met:
             error = Interrupted(f"{error}{after(found)}")
         return Outcome(found[-1], error)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from kronbot.errors import Interrupted, KronbotError
+from kronbot.errors import Argument, Interrupted, KronbotError
 from kronbot.questions.result import Outcome
 from kronbot.system.interruption import Interruptions, interruptions
 
@@ -30,6 +30,13 @@ class Deadline:
         """Raise Interrupted when they are over."""
         if self.end is not None and time.monotonic() > self.end:
             raise Interrupted(f"{self.seconds:g} s were over")
+
+
+def in_time(error: KronbotError, met: Interruptions) -> KronbotError:
+    """An error that leaves no answer; where a deadline was its reason, and no signal ``met``, with the cure."""
+    if not isinstance(error, Interrupted) or met:
+        return error
+    return Interrupted(*error.args, ", before there was any answer: more ", Argument("seconds"))
 
 
 def kept(answer: Callable[[Interruptions], Outcome]) -> Outcome:

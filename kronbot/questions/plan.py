@@ -16,7 +16,7 @@ from kronbot.questions import judgement, posed
 from kronbot.questions.bounded import demand_known
 from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.judgement import Wish
-from kronbot.questions.keeping import SO_FAR, Deadline, kept
+from kronbot.questions.keeping import SO_FAR, Deadline, in_time, kept
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.pressed import told_of_forces
 from kronbot.questions.result import Outcome, Result
@@ -67,37 +67,40 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
         return Outcome(_answer(robot, wish, found, False), Interrupted(f"{found.stopped}{SO_FAR}"))
     except (ComputationError, Interrupted) as error:
         if found.best is None:
-            raise
+            error.partial = None
+            raise in_time(error, met) from None
         return Outcome(_answer(robot, wish, found, False), type(error)(*error.args, SO_FAR))
     found.progress(1.0)
     return Outcome(answer, None)
 
 
 def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
-    best, run = found.best, found.run
-    assert best is not None
-    series = _rows(robot, best, wish) if run is None else run.series
+    assert found.best is not None
+    best, run, own = found.best.plan, found.best.run, found.best.wish
+    series = _rows(robot, best, own) if run is None else run.series
     names = ["t", *robot.coordinates, *(f"{name}_dot" for name in robot.coordinates)]
     names += [name for name in (*(f"torque.{joint.name}" for joint in robot.joints), *wish.limits) if name in series]
     series = {name: series[name] for name in dict.fromkeys(names)}
     summary: dict[str, Scalar] = {
         "complete": complete,
         "duration": best.duration,
-        "least": found.least,
+        "least": own.least,
         "intervals": best.intervals,
         "iterations": best.iterations,
     }
-    summary |= {} if run is None else {"end_error": found.missed}
+    summary |= {} if run is None else {"end_error": found.best.missed}
     summary |= {"between_error": max(found.between)} if found.between else {}
-    if run is not None and found.left:
-        summary |= {"residual_energy": float(np.mean(found.left)), "largest_residual_energy": float(max(found.left))}
+    if left := found.best.left:
+        summary |= {"residual_energy": float(np.mean(left)), "largest_residual_energy": float(max(left))}
     for i, joint in enumerate(robot.joints):
-        tau = series.get(f"torque.{joint.name}") if wish.follows else best.inputs[:, i]
+        tau = series.get(f"torque.{joint.name}") if own.follows else best.inputs[:, i]
         if tau is not None:
             summary[f"peak_torque.{joint.name}"] = float(np.abs(tau).max())
             summary[f"rms_torque.{joint.name}"] = float(np.sqrt((tau**2).mean()))
     told = [*told_of_forces(robot), *([] if run is None else run.warnings)]
-    if found.lost and found.least != wish.least:
+    if own.follows and not wish.follows:
+        told.append("torques in steps are not found yet: this is a smooth motion, of which they are made")
+    elif found.lost and own.least != wish.least:
         what = (
             "this is a smooth motion" if wish.follows else "these are the torques nearest to those of a smooth motion"
         )

@@ -35,9 +35,24 @@ DRAWN, MOST_DRAWN = 1.5, 0.1
 Passed = Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A plan of a ``wish``, which may be that of a step towards the one that was asked for.
+
+    Where a simulation has judged it there is the ``run`` of the arm under it; ``missed`` is the worst arm's, ``left``
+    the energy of every arm's vibration.
+    """
+
+    plan: Plan
+    wish: Wish
+    run: Result | None = None
+    missed: float = np.inf
+    left: Sequence[float] = ()
+
+
 @dataclass
 class Search:
-    """What a search has found: the ``best`` plan, and the ``run`` of the arm under it; ``missed`` is the worst's.
+    """What a search has found: the ``best`` so far, which any search that is stopped leaves to whoever asks.
 
     A signal that is ``met``, or the ``deadline``, ends it.
     """
@@ -45,13 +60,10 @@ class Search:
     met: Interruptions
     deadline: Deadline
     progress: Callable[[float], None]
-    best: Plan | None = None
-    run: Result | None = None
-    missed: float = np.inf
+    best: Candidate | None = None
+    judged: bool = False
     ends: Sequence[Array] = ()
-    left: Sequence[float] = ()
     stopped: str = "interrupted"
-    least: str = ""
     lost: str = ""
     between: Sequence[float] = ()
 
@@ -63,31 +75,45 @@ class Search:
     def search(self, robots: Sequence[Robot], wish: Wish) -> None:
         """Find one; that of least effort begins at the torques of a smooth motion, which stand where it is lost. Where
         the least time is lost a smooth motion takes a little more."""
-        self.least, near = wish.least, dict[str, object]()
+        near: Candidate | None = None
         if wish.least == "effort" and not wish.follows:
-            self.least = "nearest"
             try:
-                self._search(robots, replace(wish, least=self.least), None)
-                near = {**vars(self)}
+                self._search(robots, replace(wish, least="nearest"), None)
+                near = self.best
             except ComputationError:
-                self.best = self.run = None
-            self.least = wish.least
+                pass
         try:
-            self._search(robots, wish, self.best)
+            self._search(robots, wish, None if near is None else near.plan)
         except (ComputationError, Interrupted, KeyboardInterrupt) as error:
-            vars(self).update(near | {"stopped": self.stopped, "lost": str(error)})
+            self.best, self.lost = near or self.best, str(error)
             if isinstance(error, ComputationError) and wish.least == "time" and self.best is not None:
                 self._slower(robots, wish, error)
             elif not isinstance(error, ComputationError):
                 raise
-            elif not near:
+            elif near is None:
                 raise self._because(robots, wish, error) from None
+
+    def _take(self, found: Candidate) -> None:
+        """Let it be the best so far; a motion does not take the place of torques."""
+        if self.best is None or self.best.wish.follows or not found.wish.follows:
+            self.best = found
+
+    def _collocated(self, arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | None, wish: Wish) -> Plan:
+        """The best of a ``wish`` on these intervals; what a search that ends before has reached is better than none."""
+        try:
+            return collocated(arms, wanted, intervals, before, self.watch)
+        except (ComputationError, Interrupted) as error:
+            if (reached := cast("Plan | None", error.partial)) is not None:
+                best = self.best
+                if best is None or (best.run is None and reached.missed < best.plan.missed):
+                    self._take(Candidate(reached, wish))
+            raise
 
     def _because(self, robots: Sequence[Robot], wish: Wish, error: ComputationError) -> ComputationError:
         """Why there is no plan: the limits that the motion which passes them least passes, if there are any."""
         names = [*(f"torque.{joint.name}" for joint in robots[0].joints), *wish.limits]
         pairs = [*zip(wish.low.tolist(), wish.high.tolist(), strict=True), *wish.limits.values()]
-        if wish.duration is None or wish.least == "residual" or self.run is not None or not np.isfinite(pairs).any():
+        if wish.duration is None or wish.least == "residual" or self.judged or not np.isfinite(pairs).any():
             return error
         arms = [posed.arm(each, wish) for each in robots]
         wanted = replace(posed.wanted(robots[0], wish, arms[0]), least="excess", whenever=wish.whenever)
@@ -109,35 +135,29 @@ class Search:
         ]
         if not told:
             return error
-        why = ComputationError(
+        return ComputationError(
             f"no plan is found: in {wish.duration:g} s {', '.join(told)}: more time, or wider limits"
         )
-        why.partial = error.partial
-        return why
 
     def _slower(self, robots: Sequence[Robot], wish: Wish, lost: ComputationError) -> None:
         """The smoothest motion, or its torques, in a little more than the shortest time that a search has seen."""
-        seen, first = {**vars(self)}, self.best
+        assert self.best is not None
+        seen, first = self.best, self.best.plan
+        least = "change" if wish.follows else "nearest"
         if not wish.follows:
             moved, arm = replace(wish, follows=True), posed.arm(robots[0], wish)
+            wanted = replace(posed.wanted(robots[0], moved, arm), whenever=wish.whenever)
             try:
-                first = self._first(
-                    [arm], replace(posed.wanted(robots[0], moved, arm), whenever=wish.whenever), None, robots[0]
-                )
+                first = self._first([arm], wanted, None, moved, robots[0])
             except ComputationError as error:
-                first = cast("Plan | None", error.partial)
-        self.best, self.least = None, "change" if wish.follows else "nearest"
-        try:
-            for share in SLOWER if first is not None else ():
-                assert first is not None
-                try:
-                    found = replace(wish, duration=share * first.duration, least=self.least)
-                    return self._search(robots, found, first)
-                except ComputationError:
-                    self.best = None
-        finally:
-            if self.best is None:
-                vars(self).update(seen)
+                if error.partial is None:
+                    raise lost from None
+                first = cast("Plan", error.partial)
+        for share in SLOWER:
+            try:
+                return self._search(robots, replace(wish, duration=share * first.duration, least=least), first)
+            except ComputationError:
+                self.best = seen
         raise lost
 
     def _search(self, robots: Sequence[Robot], wish: Wish, near: Plan | None) -> None:
@@ -149,74 +169,80 @@ class Search:
         posed.demand_within(robots, arms, wish)
         wanted, bounds, intervals = posed.wanted(robot, moved, arms[0]), posed.bounds(robot, moved), INTERVALS
         before, wanted = near, wanted if near is None else _passing(wanted, near)
-        finer = 0
+        finer, self.judged = 0, False
         for mesh in range(MESHES):
             try:
                 with met.polled(), met.at_work(lambda: "interrupted in a step of the search that did not end in time"):
                     if mesh == 0:
-                        before = self._first(arms, replace(wanted, whenever=wish.whenever), near, robot)
+                        before = self._first(arms, replace(wanted, whenever=wish.whenever), near, moved, robot)
                         wanted = _passing(wanted, before)
                     if mesh > 0 or wish.whenever:
-                        before = collocated(arms, wanted, intervals, before, self.watch)
-            except (Interrupted, ComputationError) as error:
-                if isinstance(error, Interrupted):
-                    self.stopped = str(error)
-                if self.best is None and moved is wish:
-                    self.best = cast("Plan | None", error.partial)
+                        before = self._collocated(arms, wanted, intervals, before, moved)
+            except Interrupted as error:
+                self.stopped = str(error)
                 raise
             assert before is not None
             self.progress((mesh + 0.5) / (MESHES + 1))
-            if moved is wish:
-                self.best, self.run = before, None
-            passed = self._judge(robots, arms, moved, before, bounds, BETTER if moved is not wish else 1)
-            if moved is not wish:
-                self.missed *= BETTER
-                if _within(self.missed, passed):
-                    passed = self._hold(robots, arms, wish, before, bounds, STEPS[min(finer, len(STEPS) - 1) :])
-                    finer += 1
-            if _within(self.missed, passed):
+            found, passed = self._judge(
+                robots, arms, Candidate(before, moved), bounds, BETTER if moved is not wish else 1
+            )
+            missed = found.missed * (BETTER if moved is not wish else 1)
+            if moved is not wish and _within(missed, passed):
+                found, passed = self._hold(robots, arms, wish, found, bounds, STEPS[min(finer, len(STEPS) - 1) :])
+                missed = found.missed
+                finer += 1
+            if _within(missed, passed):
                 return
             efforts = [passed.get(f"torque.{joint.name}", 0.0) for joint in robot.joints]
             wanted = _tighter(wanted, efforts, [passed[name] for name in wish.limits])
-            intervals *= 2 if self.missed > ARRIVED else 1
+            intervals *= 2 if missed > ARRIVED else 1
         assert before is not None
-        _refuse(wish, self.missed, passed, before.intervals)
+        _refuse(wish, missed, passed, before.intervals)
 
-    def _first(self, arms: Sequence[Arm], wanted: Wanted, near: Plan | None, robot: Robot) -> Plan:
+    def _first(self, arms: Sequence[Arm], wanted: Wanted, near: Plan | None, wish: Wish, robot: Robot) -> Plan:
         """The best on the first mesh. Least effort of torques, which is in many places, is sought from one ``near`` and
         from where the arm falls."""
         starts, found, lost = [near], list[Plan](), list[ComputationError]()
         if near is not None and wanted.least == "effort":
             nearest = replace(wanted, least="nearest", whenever=False)
-            starts = [collocated(arms, nearest, INTERVALS, near, self.watch)]
+            starts = [self._collocated(arms, nearest, INTERVALS, near, wish)]
         if wanted.least == "effort" and not wanted.follows:
             starts += posed.falling(robot, arms[0], wanted, INTERVALS)
+
+        def effort(each: Plan) -> float:
+            return float(np.square(each.inputs / wanted.scale).mean())
+
         for start in starts:
             try:
-                found.append(collocated(arms, wanted, INTERVALS, start, self.watch))
+                found.append(self._collocated(arms, wanted, INTERVALS, start, wish))
+                self._take(Candidate(min(found, key=effort), wish))
             except ComputationError as error:
                 lost.append(error)
         if not found:
             raise lost[0]
-        return min(found, key=lambda each: float(np.square(each.inputs / wanted.scale).mean()))
+        return min(found, key=effort)
 
     def _judge(
-        self, robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish, plan: Plan, bounds: posed.Bounds, finer: int = 1
-    ) -> Passed:
-        """Simulate the arms under a plan; what goes beyond which limits."""
+        self, robots: Sequence[Robot], arms: Sequence[Arm], found: Candidate, bounds: posed.Bounds, finer: int = 1
+    ) -> tuple[Candidate, Passed]:
+        """Simulate the arms under a plan, the best so far; what goes beyond which limits."""
+        plan, wish = found.plan, found.wish
+        self._take(found)
         runs = [judgement.under(each, plan, wish, finer, self.watch) for each in robots]
-        self.run = runs[0]
         ways = [judgement.way(arm, each, wish) for arm, each in zip(arms, robots, strict=True)]
         strayed = [judgement.strayed(each, run, plan, wish, ways[0]) for each, run in zip(robots, runs, strict=True)]
         still = np.zeros(robots[0].n)
         ends = plan.ends if wish.least == "residual" else [(arm.goal, still) for arm in arms]
-        self.missed = max(*map(judgement.missed, arms, robots, runs, ends, ways), *strayed)
+        missed = max(*map(judgement.missed, arms, robots, runs, ends, ways), *strayed)
         rests = map(judgement.ended, robots, runs)
-        self.left = [float(a.residual.energy(*end)) for a, end in zip(arms, rests, strict=True) if a.residual]
+        left = [float(a.residual.energy(*end)) for a, end in zip(arms, rests, strict=True) if a.residual]
+        judged = Candidate(plan, wish, runs[0], missed, left)
+        self._take(judged)
+        self.judged = True
         jumps = {} if wish.follows else judgement.jumps(arms[0], robots[0], runs[0], plan, wish)
-        found = [{name: run.series[name] for name in bounds} for run in runs]
-        return {
-            name: max(judgement.passed(columns[name], *pair) for columns in (*found, jumps) if name in columns)
+        seen = [{name: run.series[name] for name in bounds} for run in runs]
+        return judged, {
+            name: max(judgement.passed(columns[name], *pair) for columns in (*seen, jumps) if name in columns)
             for name, pair in bounds.items()
         }
 
@@ -224,7 +250,7 @@ class Search:
         """How far other arms under the best plan are from rest at the end."""
         assert self.best is not None
         arms, still = [posed.arm(each, wish) for each in others], np.zeros(others[0].n if others else 0)
-        runs = [judgement.under(each, self.best, wish, 1, self.watch) for each in others]
+        runs = [judgement.under(each, self.best.plan, wish, 1, self.watch) for each in others]
         self.between = [
             judgement.missed(arm, robot, run, (arm.goal, still), judgement.way(arm, robot, wish))
             for arm, robot, run in zip(arms, others, runs, strict=True)
@@ -235,24 +261,24 @@ class Search:
         robots: Sequence[Robot],
         arms: Sequence[Arm],
         wish: Wish,
-        motion: Plan,
+        motion: Candidate,
         bounds: posed.Bounds,
         counts: Sequence[int],
-    ) -> Passed:
-        """The torques of the motion that has just been simulated, in ever shorter steps until they do as well."""
-        assert self.run is not None
-        series, names = self.run.series, robots[0].coordinates
+    ) -> tuple[Candidate, Passed]:
+        """The torques of a motion that was simulated, in ever shorter steps until they do as well."""
+        assert motion.run is not None
+        series, names = motion.run.series, robots[0].coordinates
         q, qd = (np.column_stack([series[f"{name}{dot}"] for name in names]) for dot in ("", "_dot"))
         torques = np.column_stack([series[f"torque.{joint.name}"] for joint in robots[0].joints])
         for steps in counts:
-            best = held(motion, series["t"], q, qd, torques, steps)
-            self.best, self.run = replace(best, inputs=np.clip(best.inputs, wish.low, wish.high)), None
-            passed = self._judge(robots, arms, wish, self.best, bounds)
-            if self.missed <= ARRIVED:
+            best = held(motion.plan, series["t"], q, qd, torques, steps)
+            best = replace(best, inputs=np.clip(best.inputs, wish.low, wish.high))
+            found, passed = self._judge(robots, arms, Candidate(best, wish), bounds)
+            if found.missed <= ARRIVED:
                 break
         else:
-            _refuse(wish, self.missed, passed, steps)
-        return passed
+            _refuse(wish, found.missed, passed, steps)
+        return found, passed
 
 
 def _passing(wanted: Wanted, plan: Plan) -> Wanted:

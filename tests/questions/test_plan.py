@@ -38,6 +38,19 @@ def two(elastic=SPRING):
     return Robot(model(TWO.replace("ELASTIC", elastic)))
 
 
+def ending(monkeypatch):
+    """So many watches are left of the time of a search that has some."""
+    left = [0]
+
+    def over(deadline):
+        left[0] -= 1
+        if deadline.seconds is not None and left[0] < 0:
+            raise Interrupted(f"{deadline.seconds:g} s were over")
+
+    monkeypatch.setattr(keeping.Deadline, "demand", over)
+    return left
+
+
 def test_two_masses_and_a_spring_in_the_shortest_time():
     """k = m1 = m2 = 1, |u| <= 1, 0 to 1: switches at 1.003, 2.109, 3.215 s, end at 4.218 s."""
     found = two().plan({"q1": 1}, shortest=True, effort_limits={"q1": 1})
@@ -182,27 +195,18 @@ def test_a_flexible_arm_passes_a_place_in_the_shortest_time(tmp_path, unjudged):
 @pytest.mark.slow
 def test_a_search_that_has_so_many_seconds_keeps_the_best_so_far(monkeypatch, tmp_path, capsys):
     """It ends where a clock says so: before the first step, after some, in the simulation that judges."""
-    left = 0
-
-    def over(deadline):
-        nonlocal left
-        left -= 1
-        if deadline.seconds is not None and left < 0:
-            raise Interrupted(f"{deadline.seconds:g} s were over")
-
-    monkeypatch.setattr(keeping.Deadline, "demand", over)
+    left = ending(monkeypatch)
     asked = {"shortest": True, "effort_limits": {"q1": 1}}
     for steps in (0, 9):
-        left = steps
+        left[0] = steps
         with pytest.raises(Interrupted, match=f"60 s were over after {steps} iterations on 40 intervals") as error:
             two().plan({"q1": 1}, **asked, seconds=60)
     assert error.value.partial.summary["complete"] is False and error.value.partial.summary["iterations"] == 9
-    left, file = 10**3, tmp_path / "two.yaml"
+    left[0], file = 10**3, tmp_path / "two.yaml"
     file.write_text(TWO.replace("ELASTIC", SPRING))
 
     def late(*given):
-        nonlocal left
-        left = 0
+        left[0] = 0
 
     monkeypatch.setattr(judgement, "under", lambda *given: (late(), given[-1]()))
     given = ["plan", str(file), "--to", "q1=1", "--shortest", "--effort-limits", "q1=1", "--seconds", "60"]
@@ -212,6 +216,58 @@ def test_a_search_that_has_so_many_seconds_keeps_the_best_so_far(monkeypatch, tm
     assert json.loads((tmp_path / "plan.json").read_text())["summary"]["complete"] is False and picture.exists()
     with pytest.raises(UsageError, match="seconds must be positive"):
         two().plan({"q1": 1}, **asked, seconds=0)
+
+
+def test_a_search_that_is_stopped_early_has_an_answer_or_says_what_to_do(monkeypatch, tmp_path, capsys):
+    """In the search for the motion whose torques come first, and in the simulation that judges that."""
+    left, file, rows = ending(monkeypatch), tmp_path / "two.yaml", tmp_path / "plan.json"
+    file.write_text(TWO.replace("ELASTIC", ""))
+    given = ["plan", str(file), "--to", "q1=1", "--duration", "1", "--seconds", "60", "-o", str(rows), "--overwrite"]
+    assert run(given) == Interrupted.exit_code and not rows.exists()
+    told = "60 s were over after 0 iterations on 40 intervals, before there was any answer: more --seconds\n"
+    assert told in capsys.readouterr().err
+    monkeypatch.setattr(judgement, "under", lambda *given: given[-1]())
+    for steps, why in ((1, " after 1 iterations on 40 intervals"), (2, "")):
+        left[0] = steps
+        assert run(given) == Interrupted.exit_code
+        said, found = capsys.readouterr().err, json.loads(rows.read_text())
+        assert f"60 s were over{why}; the best so far is told" in said and "torques in steps are not found yet" in said
+        assert found["summary"]["complete"] is False and found["summary"]["least"] == "change"
+        assert np.ravel(found["series"]["q1"])[-1] == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("elastic", ["", SPRING])
+def test_what_a_search_has_found_outlasts_later_ones(elastic, monkeypatch):
+    """Motions, torques nearest to theirs, torques of least effort: no later step of the search loses what there is."""
+    left, robot, found = ending(monkeypatch), two(elastic), list[str]()
+    steps = 1
+    while not found or found[-1] != "effort":
+        left[0] = steps = int(1.5 * steps) + 1
+        try:
+            found.append(robot.plan({"q1": 1}, duration=1, seconds=60).summary["least"])
+        except Interrupted as error:
+            found.append(error.partial.summary["least"])
+            assert ("torque.q1" in error.partial.series) >= (found[-1] == "nearest")
+    assert sorted(found, key=["change", "nearest", "effort"].index) == found and len(set(found)) == 3
+
+
+@pytest.mark.slow
+def test_what_failed_is_the_best_so_far_of_a_search_that_goes_on(monkeypatch):
+    """Torques nearest to a motion's that miss the goal, where those of least effort are not found in time."""
+    monkeypatch.setattr(searching, "STEPS", (2,))
+    left, judged = ending(monkeypatch), judgement.under
+    left[0] = 10**6
+
+    def last(robot, best, wish, *given):
+        answer = judged(robot, best, wish, *given)
+        left[0] = left[0] if wish.follows else 0
+        return answer
+
+    monkeypatch.setattr(judgement, "under", last)
+    with pytest.raises(Interrupted, match="60 s were over.*; the best so far is told") as error:
+        two("").plan({"q1": 1}, duration=1, seconds=60)
+    assert error.value.partial.summary["least"] == "nearest" and error.value.partial.summary["end_error"] > 0
 
 
 @pytest.mark.parametrize("drive", [rare("torque"), "motion"])
