@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
+from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -12,7 +13,8 @@ import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Question
-from kronbot.errors import ComputationError, said
+from kronbot.description.wording import quote, unknown
+from kronbot.errors import ComputationError, UsageError, said
 from kronbot.floats import Array
 from kronbot.library import arguments
 from kronbot.library.values import Values, points
@@ -30,10 +32,33 @@ Answer = TypeVar("Answer")
 Summary = Callable[[dict[str, NamedArray]], dict[str, Scalar]]
 
 
+# Where the library has what is no argument of a question, though an option of its command.
+_ELSEWHERE = {
+    **dict.fromkeys(("motion", "step", "period"), "linearize_along() is about a motion, the file's or with_motion()'s"),
+    **dict.fromkeys(("symbolic", "style", "short", "shared", "cse", "seconds"), "symbolic() has formulas"),
+    **dict.fromkeys(("plot", "panels", "pair", "view", "open"), "plot() and view() are those of the answer"),
+    **dict.fromkeys(("order", "parameters", "set"), "kronbot.load() has these"),
+    **dict.fromkeys(("real", "prefix", "header"), "c() of what is exported has these"),
+}
+
+
+def _demand_arguments(question: Callable[..., object], named: Iterable[str]) -> None:
+    """Raise UsageError for arguments by names that a question does not have."""
+    known = signature(question).parameters
+    for name in named if all(each.kind is not each.VAR_KEYWORD for each in known.values()) else ():
+        if name not in known:
+            there = [each for each in known if each != "self"]
+            what = f"{question.__name__} has no argument "
+            if name in _ELSEWHERE:
+                raise UsageError(f"{what}{quote(name)}: {_ELSEWHERE[name]}")
+            raise unknown(name, there, what)
+
+
 def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
     """A question to a robot, or to something that has one.
 
-    Where numbers have no answer, or there is no memory for it, it raises ComputationError. Numbers that overflow are
+    Where numbers have no answer, or there is no memory for it, it raises ComputationError, UsageError for the name of
+    an argument that it does not have. Numbers that overflow are
     seen in the answer: NumPy does not warn of them. What a handler of signals or a function of the caller's raises
     comes through as itself.
     """
@@ -45,6 +70,9 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
                 return question(*given, **named)
         except _Foreign as foreign:
             error_of_caller = foreign.error
+        except TypeError:
+            _demand_arguments(question, named)
+            raise
         except np.linalg.LinAlgError as error:
             why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
             raise ComputationError(f"there is no answer ({error}): {why}") from error

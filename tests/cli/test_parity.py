@@ -78,6 +78,17 @@ def test_both_faces_ask_the_same(command):
     assert options(command) == arguments(command)
 
 
+@pytest.mark.parametrize("command", sorted(FUNCTIONS.keys() - {"view"}))
+def test_options_that_are_arguments_elsewhere_are_told_so(command):
+    """Of load, of the answer, of the question along a motion: no argument by name is an error of Python's."""
+    question = getattr(kronbot.load("canadarm"), command)
+    for word in (options(command) | {"order"}) - inspect.signature(question).parameters.keys() - {"functions", "robot"}:
+        with pytest.raises(UsageError, match=rf"^{command} has no argument '{word}': .*\(\)"):
+            question(**{word: None})
+    with pytest.raises(UsageError, match=rf"^{command} has no argument 'qq'"):
+        question(qq=1)
+
+
 def test_every_question_is_compared():
     """Also those that no section of the help calls a question."""
     assert set(SECTIONS["Questions"]) <= {*FUNCTIONS, "sweep"}
