@@ -11,7 +11,7 @@ import inspect
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from itertools import islice
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
-from kronbot.description.wording import quote, unknown
+from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.kinds import is_a
@@ -98,6 +98,17 @@ def choice(value: object, known: Collection[str], word: str) -> str:
     if chosen not in known:
         raise unknown(chosen, known, Argument(word), " ", there=": there are")
     return chosen
+
+
+# What stands where nothing is said of it.
+USUAL = {"frame": "endpoint", "axes": "base"}
+
+
+def demand_heeded(given: Mapping[str, object], unheeded: Iterable[str], *subjects: str) -> None:
+    """Raise UsageError for arguments that are not the usual ones, and change nothing of what is asked."""
+    for word in unheeded:
+        if text(given[word], word) != USUAL.get(word):
+            raise UsageError(Argument(word), f" changes nothing of {listing(subjects)}: leave it out")
 
 
 def names(value: object, known: Collection[str], word: str, what: str) -> list[str]:

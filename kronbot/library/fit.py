@@ -110,6 +110,19 @@ def inquiry(
     )
 
 
+def demand_heeded(asked: Inquiry, given: Mapping[str, object], planned: bool, drawn: bool) -> None:
+    """Raise UsageError for arguments ``given`` that change nothing: of a plan, of what is drawn, or of a fit."""
+    if asked.question != "simulate" and given["initial"] is not None:
+        raise UsageError(Argument("initial"), f": only motions begin somewhere; leave it out for {asked.question}")
+    for word in ("validate", "starts", "steps", "loss") if planned else ("validate",) if drawn else ():
+        if given[word] is not None:
+            what = "a plan fits nothing" if planned else "rows without their noise are all fitted"
+            raise UsageError(f"{what}: leave out ", Argument(word))
+    if given["seed"] is not None and (planned or not (drawn or asked.starts > 1 or is_a(asked.validation, float))):
+        cure = ("",) if planned else (", or add ", Argument("starts"), ", or a share to ", Argument("validate"))
+        raise UsageError("nothing is drawn: leave out ", Argument("seed"), *cure)
+
+
 def table(data: object, word: str) -> Table:
     """The table that somebody means. Raises UsageError."""
     if not arguments.is_named(data) and (held := arguments.read(data, word, LARGEST)) is not None:

@@ -72,6 +72,8 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
     if least == "residual" and not follows:
         why = ": what is left is that of an arm whose motors stand"
         raise UsageError(Argument("least", "residual"), " goes with ", Argument("drive", "motion"), why)
+    if times[1] and not robot.flexible:
+        raise UsageError(Argument("after"), ": nothing vibrates here; leave it out")
     if least == "residual" and not robot.others(frozenset(robot.rigid)):
         raise UsageError(Argument("least", "residual"), ": nothing vibrates here; leave it out")
     places, start = list(robot.rigid), _start(robot, asked["q"])

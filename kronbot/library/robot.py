@@ -22,7 +22,7 @@ from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.answering import Posed, answered, complete, in_words, numbers, of_rows, watcher, with_limits
 from kronbot.library.arguments import NumberLike, Progress, unheeded
-from kronbot.library.values import Values, by_index, indices_of, joint_values, outputs_of, point, points
+from kronbot.library.values import Values, algorithm_for, by_index, indices_of, joint_values, outputs_of, point, points
 from kronbot.library.values import view as seen_as
 from kronbot.model import build, robot
 from kronbot.questions.result import Outcome, Result
@@ -421,12 +421,16 @@ class Robot:
         """Taylor coefficients d^k/dq^k of ``of`` at q, Khang (36), (41), (47); with ``delta`` expansion and error.
 
         ``of`` is M, C_star, g, J_T, J_R or position; ``terms`` is the highest power, up to 12; a matrix (r x s) has
-        coefficients (r x s n^k). Raises ComputationError where coefficients are too large and no ``delta`` is given.
+        coefficients (r x s n^k). ``frame`` and ``axes`` are those of Jacobians and positions, which are in base axes.
+        Raises UsageError for those of other matrices, ComputationError where coefficients are too large and no
+        ``delta`` is given.
         """
         from kronbot.questions import taylor
 
         quantity = arguments.choice(of, choices.EXPANDED, "of")
         power = arguments.count(terms, "terms", 0, choices.TERMS)
+        told = {"frame": quantity not in choices.SEEN, "axes": quantity not in choices.TURNED}
+        arguments.demand_heeded({"frame": frame, "axes": axes}, [word for word in told if told[word]], quantity)
         change = None if delta is None else point(self._sound, delta, "delta")
         at = point(self._sound, q, "q")
         seen = seen_as(self._sound, frame, axes)
@@ -748,7 +752,7 @@ class Robot:
         start: str | None = None,
         loads: Loads | None = None,
         outputs: Sequence[str] | str = (),
-        algorithm: str = "recursive",
+        algorithm: str | None = None,
         solver: str = "cvodes",
         rtol: NumberLike = 1e-8,
         atol: NumberLike = 1e-10,
@@ -762,8 +766,9 @@ class Robot:
         forces and moments on frames beside those of the file, as in :meth:`statics`. ``outputs`` are columns more:
         position, rotation (its vector), velocity and acceleration of a frame (``"velocity:endpoint"``), rate and
         acceleration of a joint, its reaction (force and moment of the parent on the link, in the root frame), spring
-        and power, and gauges. ``algorithm`` is recursive or composite, ``solver`` cvodes, rodas, dop853 or radau;
-        ``band`` is the share of its way in which what moves has settled (``settling_time`` in the summary).
+        and power, and gauges. ``algorithm`` is recursive (default) or composite, which alone is for joints that
+        follow others, ``solver`` cvodes, rodas, dop853 or radau; ``band`` is the share of its way in which what moves
+        has settled (``settling_time`` in the summary).
         Raises ComputationError where the run stops early, Interrupted at Ctrl-C, both with the rows so far as
         ``partial``.
 
@@ -781,7 +786,7 @@ class Robot:
         run = simulate.Run(
             duration=run_time,
             step=row_time,
-            algorithm=arguments.choice(algorithm, choices.ALGORITHMS, "algorithm"),
+            algorithm=algorithm_for(self._sound, algorithm),
             solver=arguments.choice(solver, choices.INTEGRATORS, "solver"),
             tolerances=Tolerances(arguments.positive(rtol, known, "rtol"), arguments.positive(atol, known, "atol")),
             q=by_index(self._sound, q, "q"),
@@ -868,7 +873,7 @@ class Robot:
         >>> round(answer.at["parameters"]["EI"], 6)
         13.4
         """
-        from kronbot.library.fit import MOST_ROWS, inquiry
+        from kronbot.library.fit import MOST_ROWS, demand_heeded, inquiry
         from kronbot.library.fit import candidates as rows_of
         from kronbot.questions import fit
         from kronbot.questions.fitting import planning
@@ -882,6 +887,9 @@ class Robot:
         model = self.model if asked.question == "statics" else self._sound
         if plan is not None and synthetic is not None:
             raise UsageError("a plan fits nothing: leave out ", Argument("synthetic"))
+        given = {"initial": initial, "validate": validate, "starts": starts, "steps": steps, "loss": loss}
+        given["seed"] = seed
+        demand_heeded(asked, given, plan is not None, synthetic is not None)
         if plan is None and candidates is not None:
             raise UsageError(Argument("candidates"), " are those of a plan: leave them out, or add ", Argument("plan"))
         if plan is not None:
@@ -894,9 +902,12 @@ class Robot:
 
     @in_words
     def export(
-        self, *functions: str, algorithm: str = "recursive", frame: str = "endpoint", axes: str = "base"
+        self, *functions: str, algorithm: str | None = None, frame: str = "endpoint", axes: str = "base"
     ) -> Export:
         """Functions of the robot free of kronbot, as C, as a Python module or for CasADi; without names all there are.
+
+        ``algorithm`` is that of forward dynamics, as of :meth:`simulate`, ``frame`` that of poses, and with ``axes`` of
+        Jacobians and Hessians. Raises UsageError for what none of the functions has.
 
         >>> import kronbot
         >>> source, header = kronbot.load("khang").export("inverse_dynamics").c()
@@ -906,12 +917,16 @@ class Robot:
         from kronbot.library.exporting import Export
         from kronbot.questions import export
 
-        names = [arguments.choice(each, export.FUNCTIONS, "function") for each in functions]
-        method = arguments.choice(algorithm, choices.ALGORITHMS, "algorithm")
+        names = [arguments.choice(each, export.FUNCTIONS, "function") for each in functions] or [*export.FUNCTIONS]
         choice = export.ExportOptions(
-            method, arguments.text(frame, "frame"), arguments.choice(axes, choices.AXES, "axes")
+            algorithm_for(self._sound, algorithm),
+            arguments.text(frame, "frame"),
+            arguments.choice(axes, choices.AXES, "axes"),
         )
-        return Export(export.package(self._sound, tuple(dict.fromkeys(names)) or tuple(export.FUNCTIONS), choice))
+        given = {"frame": frame, "axes": axes} | ({} if algorithm is None else {"algorithm": algorithm})
+        unheeded = [word for word in given if not any(export.heeds(name, word) for name in names)]
+        arguments.demand_heeded(given, unheeded, *names)
+        return Export(export.package(self._sound, tuple(dict.fromkeys(names)), choice))
 
     @in_words
     def complexity(

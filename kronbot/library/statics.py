@@ -71,6 +71,8 @@ def inquiry(
         on_beams(robot, distributed),
     )
     zero = joint_values(robot, calibration, "calibration")
+    if zero is not None and not robot.file.statics.gauges:
+        raise UsageError(Argument("calibration"), " sets gauges to zero, of which the file has none: leave it out")
     if zero is None and robot.file.statics.calibration is not None:
         zero = calibration_angles(robot, robot.file.statics.calibration)
     return Inquiry(sweep.cases(robot, places["q"], torques), method, zero, given, outputs_of(robot, outputs))

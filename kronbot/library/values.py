@@ -8,16 +8,17 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.description.choices import AXES
+from kronbot.description.choices import ALGORITHMS, AXES
 from kronbot.description.outputs import WORDS
 from kronbot.description.wording import listing, quote, unknown
-from kronbot.errors import UsageError
+from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
 from kronbot.mechanics.multibody.kinematics import completed
+from kronbot.mechanics.multibody.recursion import algorithm_of
 from kronbot.model.robot import Robot
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions.jacobian import FrameView
@@ -156,6 +157,17 @@ def _index(robot: Robot, name: str, word: str) -> int:
 def view(robot: Robot, frame: object, axes: object) -> FrameView:
     """The frame of that name, seen in the axes ``base`` or ``body``. Raises UsageError that lists those there are."""
     return jacobians.view(robot, arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes"))
+
+
+def algorithm_for(robot: Robot, given: object) -> str:
+    """The algorithm of forward dynamics, None for the usual one. Raises UsageError where another one would answer."""
+    if given is None:
+        return ALGORITHMS[0]
+    asked = arguments.choice(given, ALGORITHMS, "algorithm")
+    if (other := algorithm_of(robot, asked)) != asked:
+        why = ": joints that follow others couple what the recursion takes apart; leave it out, or take "
+        raise UsageError(Argument("algorithm", asked), why, Argument("algorithm", other))
+    return asked
 
 
 def indices_of(robot: Robot, joints: object, word: str) -> list[int]:

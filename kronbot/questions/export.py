@@ -118,6 +118,11 @@ def package(robot: Robot, names: Sequence[str], choice: ExportOptions) -> Packag
     )
 
 
+def heeds(name: str, option: str) -> bool:
+    """Whether a function has an option of :class:`ExportOptions`, which its meaning then tells."""
+    return f"{{{option}}}" in FUNCTIONS[name].meaning
+
+
 def _forward_dynamics(asked: _Asked) -> Question:
     return asked.question("q qd tau", {"qdd": asked.vector(asked.accelerations, "s2")})
 

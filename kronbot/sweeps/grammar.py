@@ -49,8 +49,10 @@ def cases(
             factors.append(each)
     if drawn and sample is None:
         raise UsageError(f"how many draws of {', '.join(drawn)}? give ", Argument("sample", "N"))
-    if not drawn and (sample is not None or indices):
-        raise UsageError("nothing is drawn: give a distribution, like ", Argument("over", "EI~normal(1e5,1e4)"))
+    if not drawn and (sample is not None or indices or seed):
+        word = "sample" if sample is not None else "indices" if indices else "seed"
+        cure = ", or give a distribution, like ", Argument("over", "EI~normal(1e5,1e4)")
+        raise UsageError("nothing is drawn: leave out ", Argument(word), *cure)
     if indices and (factors or sample is None or sample & (sample - 1) or sample < 2):
         if factors:
             raise UsageError("indices are about draws alone: leave out ranges, lists and cases")

@@ -390,3 +390,36 @@ def test_units_behind_numbers(angle, cure, capsys):
 def test_one_value_is_no_values(capsys):
     assert run(["kinematics", "stacker", "--quiet", "--q", "1"]) == 2
     assert "got 1 value;" in capsys.readouterr().err
+
+
+FIT = ["fit", "--data", "d.csv", "--estimate", "m"]
+HEEDLESS = [
+    (["taylor", "--of", "M", "--frame", "upper"], "--frame changes nothing of M: leave it out"),
+    (["taylor", "--of", "g", "--in", "body"], "--in changes nothing of g: leave it out"),
+    (["taylor", "--of", "position", "--in", "body"], "--in changes nothing of position: leave it out"),
+    (["export", "--of", "mass_matrix", "-o", "e.py", "--algorithm", "composite"], "--algorithm changes nothing of"),
+    (["export", "--of", "mass_matrix,bias", "-o", "e.py", "--frame", "upper"], "nothing of mass_matrix, bias: leave"),
+    (["export", "--of", "pose", "-o", "e.py", "--in", "body"], "--in changes nothing of pose: leave it out"),
+    (["statics", "--calibration", "q1=0.3"], "--calibration sets gauges to zero, of which the file has none"),
+    (["sweep", "modes", "--over", "q1=0,1", "--seed", "3"], "nothing is drawn: leave out --seed, or give a distr"),
+    (["plan", "--to", "q1=1", "--duration", "1", "--after", "2"], "--after: nothing vibrates here; leave it out"),
+    (["simulate", "--duration", "1", "--algorithm", "recursive"], "leave it out, or take --algorithm composite"),
+    (["export", "--of", "all", "-o", "e.py", "--algorithm", "recursive"], "or take --algorithm composite"),
+    ([*FIT, "--initial", "fitted"], "--initial: only motions begin somewhere; leave it out for statics"),
+    ([*FIT, "--seed", "5"], "nothing is drawn: leave out --seed, or add --starts, or a share to --validate"),
+    ([*FIT, "--synthetic", "3", "--validate", "0.3"], "are all fitted: leave out --validate"),
+    ([*FIT, "--plan", "1", "--candidates", "d.csv", "--loss", "huber"], "a plan fits nothing: leave out --loss"),
+    ([*FIT, "--plan", "1", "--candidates", "d.csv", "--seed", "1"], "nothing is drawn: leave out --seed"),
+]
+
+
+@pytest.mark.parametrize(("line", "told"), HEEDLESS)
+def test_what_changes_nothing_is_refused(line, told, tmp_path, monkeypatch, capsys):
+    """Options that what is asked, or this robot, does not heed."""
+    follower = "  - {name: hand, joint: {type: revolute, name: q2, follows: -q1}, dh: {a: 1, d: 0, alpha: 0, theta: 0}}"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text("q1,torque.q1\n0.1,0\n0.2,0\n")
+    (tmp_path / "arm.yaml").write_text(ARM.replace("links:", "parameters: {m: 1}\nlinks:") + follower)
+    split = 2 if line[0] == "sweep" else 1
+    assert run([*line[:split], "arm.yaml", *line[split:]]) == 2
+    assert told in capsys.readouterr().err and not (tmp_path / "e.py").exists()

@@ -243,7 +243,7 @@ CALLS = {
         "noise": {"q1": 1e-3, "q2": 1e-3}, "deviation": {"q1": 0.01}, "lock": [], "motion": False,
         "duration": None, "progress": lambda share: None,
     },
-    "Robot.export": {"functions": "pose", "algorithm": "recursive", "frame": "fore", "axes": "body"},
+    "Robot.export": {"functions": "jacobian", "algorithm": None, "frame": "fore", "axes": "body"},
     "Robot.complexity": {"functions": "inverse", "links": [1], "modes": [1], "progress": lambda share: None},
     "Robot.answers": {"question": "check", "cases": [Case({"EI": 2}, {})]},
     "Robot.sweep": {
@@ -255,8 +255,8 @@ CALLS = {
     "Robot.fit": {
         "data": {"q1": [0, 0.3, 0.5], "q2": [0.1, 0.2, 0.3], "endpoint.y": [-0.04201, 0.38566, 0.6621]},
         "question": "statics", "columns": {}, "estimate": {"EI": (1, 100)}, "prior": {"EI": (20, 10)},
-        "sigma": {"endpoint": 0.001}, "only": ["endpoint.y"], "fix": [], "validate": None, "initial": "rows",
-        "offset": {"endpoint": 0.001}, "delay": {}, "differentiate": None, "loss": "linear", "starts": 1, "seed": 0,
+        "sigma": {"endpoint": 0.001}, "only": ["endpoint.y"], "fix": [], "validate": None, "initial": None,
+        "offset": {"endpoint": 0.001}, "delay": {}, "differentiate": None, "loss": "linear", "starts": 1, "seed": None,
         "steps": 100, "plan": None, "candidates": None, "synthetic": None, "progress": lambda share: None,
     },
     "Robot.rewritten": {"values": {"EI": 30}, "heading": "Before"},

@@ -93,7 +93,7 @@ class Target:
     help="Names of functions separated by commas, or all of them; required.",
 )
 @option("-o", "--output", metavar="FILE", required=True, help="FILE.c (and FILE.h), FILE.py or FILE.casadi.")
-@options.choice_option("--algorithm", choices.ALGORITHMS, "recursive", "Of forward dynamics.")
+@options.algorithm_option
 @options.frame_options
 @options.choice_option("--real", choices.REALS, "double", "Type of numbers in C.")
 @option("--prefix", metavar="NAME", help="What C names begin with; default: made from the robot's name.")
@@ -104,7 +104,7 @@ def export(
     subject: Subject,
     of: str,
     output: str,
-    algorithm: str,
+    algorithm: str | None,
     frame: str,
     axes: str,
     real: str,

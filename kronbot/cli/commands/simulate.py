@@ -26,12 +26,7 @@ from kronbot.description import choices
 )
 @options.load_option("Dead load on a frame, all the time, beside the forces of the file.")
 @options.outputs_option("Columns more: KIND:NAME,... like velocity:endpoint (kronbot explain outputs).")
-@options.choice_option(
-    "--algorithm",
-    choices.ALGORITHMS,
-    "recursive",
-    "Forward dynamics: recursive DeNOC, or the whole inertia matrix and its factorization.",
-)
+@options.algorithm_option
 @options.choice_option("--solver", choices.INTEGRATORS, "cvodes", "Integrator.")
 @option("--rtol", type=Quantity(), default=1e-8, show_default=True, help="Relative tolerance of the integrator.")
 @option("--atol", type=Quantity(), default=1e-10, show_default=True, help="Absolute tolerance of the integrator.")

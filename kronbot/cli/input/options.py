@@ -165,6 +165,14 @@ frame_options = together(
 )  # fmt: skip
 
 
+algorithm_option: Decorator = option(
+    "--algorithm",
+    type=click.Choice(choices.ALGORITHMS),
+    help="Forward dynamics: recursive DeNOC (default), or composite, the whole inertia matrix and its factorization, "
+    "which joints that follow others want.",
+)
+
+
 def load_option(text: str) -> Decorator:
     """--load, which may be repeated."""
     return option(
