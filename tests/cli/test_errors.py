@@ -423,3 +423,12 @@ def test_what_changes_nothing_is_refused(line, told, tmp_path, monkeypatch, caps
     split = 2 if line[0] == "sweep" else 1
     assert run([*line[:split], "arm.yaml", *line[split:]]) == 2
     assert told in capsys.readouterr().err and not (tmp_path / "e.py").exists()
+
+
+def test_series_of_columns_have_no_arrays_to_choose(capsys):
+    """A run has none, a plan has those of its way; nothing is computed first."""
+    assert run(["simulate", "khang", "--array", "t"]) == 2 and run(["simulate", "khang", "--help"]) == 0
+    told = capsys.readouterr()
+    assert "No such option" in told.err and "--array" not in told.out
+    assert run(["plan", "khang", "--to", "qa=0.1", "--duration", "1", "--array", "through"]) == 2
+    assert "it is a series of columns; leave it out" in capsys.readouterr().err

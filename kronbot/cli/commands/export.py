@@ -151,7 +151,7 @@ def export(
 
     if not of:
         raise UsageError(f"which functions? give --of all, or names with commas between of {', '.join(FUNCTIONS)}")
-    out = Output(style, None, None, overwrite, quiet)
+    out = Output(style, None, overwrite, quiet)
     model = subject.load(out)
     chosen = names(of, FUNCTIONS, "functions", "function")
     if not chosen:

@@ -70,7 +70,8 @@ def plan(subject: Subject, out: Output, **asked: Any) -> None:
       kronbot plan arm.yaml --to q1=pi/2,q2=0 --shortest --effort-limits q1=40,q2=-5:10 -o plan.csv
       kronbot plan arm.yaml --follow tip.csv --q q1=0.3,q2=-0.5 -o plan.csv
     """
-    out.check(arrays=("zeros", "through"))
+    held = {"follow": "zeros", "through": "through"}
+    out.check(arrays=tuple(array for word, array in held.items() if asked[word] is not None))
     if not asked["to"] and not asked["follow"]:
         raise UsageError("where to? --to q1=0.5,q2=0, or --follow tip.csv")
     for word, what in (("through", "the file of places"), ("follow", "the path of the tip")):

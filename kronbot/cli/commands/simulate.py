@@ -31,7 +31,7 @@ from kronbot.description import choices
 @option("--rtol", type=Quantity(), default=1e-8, show_default=True, help="Relative tolerance of the integrator.")
 @option("--atol", type=Quantity(), default=1e-10, show_default=True, help="Absolute tolerance of the integrator.")
 @option("--band", type=Quantity(), default=0.02, show_default=True, help="Share of its way in which it has settled.")
-@options.output_options(plot=True)
+@options.output_options(plot=True, arrays=False)
 def simulate(subject: Subject, out: Output, **asked: Any) -> None:
     """Simulate the motion of ROBOT under the drives of its file, and account for its energy.
 
@@ -44,7 +44,7 @@ def simulate(subject: Subject, out: Output, **asked: Any) -> None:
       kronbot simulate canadarm --duration 2 -o run.csv --plot run.pdf
       kronbot simulate arm.yaml --q q1=0.5 --format json | jq .summary
     """
-    out.check(arrays=())
+    out.check()
     robot = subject.load(out)
 
     from kronbot.cli.input.given import arguments

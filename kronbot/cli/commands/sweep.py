@@ -194,7 +194,7 @@ def _sweep(question: str, of_sweep: frozenset[str], **values: Any) -> None:
 
 def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Compute the cases and answer with their table."""
-    out = Output(given["style"], given["output"], None, given["overwrite"], given["quiet"], given["plot"])
+    out = Output(given["style"], given["output"], given["overwrite"], given["quiet"], plot=given["plot"])
     out = replace(out, panels=given["panels"], view=given["view"], open=given["open"])
     _check(out, given["resume"])
     if given["cases"] is not None:

@@ -33,7 +33,7 @@ def view(subject: Subject, q: str | None, output: str | None, open: bool, overwr
         raise UsageError("a page is a file: give -o robot.html")
     demand_page(output, "-o")
     check_place("-o", output, overwrite)
-    robot = subject.load(Output("table", output, None, overwrite, quiet))
+    robot = subject.load(Output("table", output, overwrite, quiet))
 
     from kronbot.cli.input.given import arguments
     from kronbot.cli.output.progress import progress_bar

@@ -254,11 +254,12 @@ def output_options(
     report: bool = False,
     view: bool = False,
     page: bool = True,
+    arrays: bool = True,
 ) -> Decorator:
     """--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command; some have more.
 
     The answer may be ``formulas``, --plot draws it, the picture may be about a --pair, --view makes a page of it,
-    where there is a picture unless this has no ``page``.
+    where there is a picture unless this has no ``page``. One without ``arrays`` is a series of columns.
     """
     pictures: dict[str, Decorator] = {
         "plot": option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf."),
@@ -280,10 +281,10 @@ def output_options(
         *(pictures[word] for word in drawn),
         style_option(),
         output_option(f"Write to FILE, format by suffix: {suffixes}."),
-        option("--array", metavar="NAME", help="Answer with this array only; csv holds one."),
+        *([option("--array", metavar="NAME", help="Answer with this array only; csv holds one.")] * arrays),
         overwrite_option("Let -o, --plot and --view replace files that are there."),
         message_options,
-        gathered("out", Output, ["style", "output", "array", "overwrite", "quiet", *drawn]),
+        gathered("out", Output, ["style", "output", *["array"] * arrays, "overwrite", "quiet", *drawn]),
     )
 
 

@@ -35,9 +35,9 @@ class Output:
 
     style: str
     output: str | None
-    array: str | None
     overwrite: bool
     quiet: bool
+    array: str | None = None
     plot: str | None = None
     pair: tuple[str, str] | None = None
     panels: str | None = None
@@ -62,7 +62,7 @@ class Output:
         if arrays is not None and self.array is not None and self.array not in arrays:
             from kronbot.description.wording import listing, quote
 
-            known = f"; there are {listing(arrays)}" if arrays else ": it is a series of columns"
+            known = f"; there are {listing(arrays)}" if arrays else ": it is a series of columns; leave it out"
             raise UsageError(f"--array: no array {quote(self.array)} in this answer{known}")
 
     def demand_panels(self, there: Iterable[str] | None = None) -> None:
