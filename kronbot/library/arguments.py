@@ -21,6 +21,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.description.choices import ORDERS
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import Argument, UsageError
@@ -136,7 +137,11 @@ def order(value: object) -> str:
     """A kinematic order as text; which there are the model knows."""
     if is_a(value, str):
         return text(value, "order")
-    return str(count(value, "order", 0, 2))
+    try:
+        return str(count(value, "order", 0, 2))
+    except UsageError:
+        words = ", ".join(map(repr, ORDERS))
+        raise UsageError(Argument("order"), f" must be one of {words}, not {shown(value)}") from None
 
 
 def path(value: object, word: str) -> str:

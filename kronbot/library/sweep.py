@@ -321,7 +321,7 @@ def sweep(
     if wrong:
         more = ["and more"] if len(wrong) > TOLD else []
         raise UsageError("\n".join([told for _, told in sorted(wrong)[:TOLD]] + more))
-    prepared = names.prepared(robot.model, fixed, meant)
+    prepared = names.prepared(robot.model, fixed, made.names, meant)
     _, first = names.placed(prepared, meant, made.rows(0, 1)[0])
     possible = {name: (value,) for name, value in first.items()} | options
     wanted = None if keep is None else columns.listed(_names(keep, "keep"))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from kronbot.description.choices import POSE
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import quote, unknown, unknown_name
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import Argument, KronbotError, UsageError
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.model.robot import Robot
 from kronbot.questions.kinematics import FORMS
@@ -110,9 +110,16 @@ def _ways(robot: Robot, accepted: Collection[str], name: str) -> Iterator[Meanin
         yield Meaning("load", "distributed", (where, WRENCH.index(axis)), {where: [0.0] * 3})
 
 
-def prepared(robot: Robot, arguments: Mapping[str, object], meant: Sequence[Meaning]) -> dict[str, object]:
-    """The fixed arguments with room for what is varied. Raises UsageError where they have rows in its place."""
+def prepared(
+    robot: Robot, arguments: Mapping[str, object], varied: Sequence[str], meant: Sequence[Meaning]
+) -> dict[str, object]:
+    """The fixed arguments with room for what is varied. Raises UsageError where they have rows, or values of their own,
+    in its place."""
     made = dict(arguments)
+    for name, each in zip(varied, meant, strict=True):
+        for word in ("q", "angles") if each.argument == "q" else (each.argument,) if each.empty == {} else ():
+            if word is not None and isinstance(own := made.get(word), dict) and each.keys[0] in own:
+                raise UsageError(f"{name} is varied, and has a value by ", Argument(word), ": leave one out")
     for each in meant:
         word = each.argument
         if word is None or not each.keys:

@@ -432,3 +432,31 @@ def test_series_of_columns_have_no_arrays_to_choose(capsys):
     assert "No such option" in told.err and "--array" not in told.out
     assert run(["plan", "khang", "--to", "qa=0.1", "--duration", "1", "--array", "through"]) == 2
     assert "it is a series of columns; leave it out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            ["sweep", "statics", "--over", "qa=0:1:3", "--angles", "qa=0"],
+            "qa is varied, and has a value by --angles: l",
+        ),
+        (
+            ["sweep", "modes", "--over", "qa=0:1:3", "--q", "qa=0"],
+            "qa is varied, and has a value by --q: leave one out",
+        ),
+        (["sweep", "statics", "--over", "order=1,2", "--order", "1"], "--order 1 and --over order both give order val"),
+        (["linearize", "--motion", "--force", "0,0,3", "--qd", "qa=1"], "no state space: leave out --qd and --force\n"),
+        (["linearize", "--motion", "--outputs", "joints"], "no state space: leave out --outputs\n"),
+        (["linearize", "--symbolic", "--inputs", "force", "--response", "step"], "out --inputs and --response\n"),
+        (["linearize", "--symbolic", "--motion"], "leave out --motion, or --symbolic\n"),
+        (["linearize", "--period", "2"], "--period goes with --motion\n"),
+    ],
+)
+def test_messages_name_what_is_given(line, told, capsys):
+    """Every option that is in the way, and none that nobody gave."""
+    split = 2 if line[0] == "sweep" else 1
+    assert run([*line[:split], "khang", *line[split:]]) == 2
+    said = capsys.readouterr().err
+    named = {word.strip(":,") for word in said.split() if word.startswith("--")}
+    assert told in said and named <= {*line, "--motion", "--symbolic"}

@@ -25,7 +25,7 @@ def test_every_option_of_every_command_knows_what_a_second_one_is(command):
         ),
         ("linearize canadarm --lock q1 --lock q3", "linearize canadarm --lock q1,q3"),
         ("linearize khang --outputs joints --outputs endpoint", "linearize khang --outputs joints,endpoint"),
-        ("statics khang --calibration qa=0.1", "statics khang --calibration=qa=0.1"),
+        ("statics khang --tau qa=0.1", "statics khang --tau=qa=0.1"),
         ("design khang --poles=-1+2j --poles=-20+60j", "design khang --poles=-1+2j,-20+60j"),
         ("design khang --lqr --weights qa=9 --weights qa_dot=2", "design khang --lqr --weights qa=9,qa_dot=2"),
         ("complexity khang --of inverse --of inertia", "complexity khang --of inverse,inertia"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +14,7 @@ from kronbot.cli.input.option import LISTED, option
 from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
 from kronbot.description import choices
-from kronbot.errors import UsageError
+from kronbot.errors import Argument, UsageError
 
 if TYPE_CHECKING:
     from kronbot.library.robot import Robot
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 # Arrays of answers to rows alone.
 OF_ROWS = ("q", "tau")
 OF_MOTION = ("duration", "step", "period")
-NOT_ALONG = ("tau", "force", "equilibrium", "closed_loop", "response")
+ABOUT_A_POINT = (*POINTS, "tau", "force", "equilibrium", "closed_loop", "inputs", "outputs", "response")
+NOT_SYMBOLIC = ("tau", "force", "equilibrium", "closed_loop", "inputs", "outputs", "response", *OF_MOTION)
 # Panels of pictures.
 ALONG = ("multiplier", "stiffness", "frequency")
-OF_FILE = "--motion takes its points from the file: leave out --q, --tau, --equilibrium, --closed-loop and --symbolic"
 
 
 class Moving(click.Command):
@@ -114,10 +114,9 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
     formulas.check(at)
     formulas.check_picture(out.drawn)
     if formulas.style is not None and asked["motion"] is not None:
-        raise UsageError(OF_FILE)
-    if formulas.style is not None and any(asked[word] for word in NOT_ALONG):
-        words = "--equilibrium, --closed-loop, --tau, --force and --response"
-        raise UsageError(f"formulas hold for any torques, without load: leave out {words}")
+        raise UsageError("formulas hold at a point: leave out --motion, or --symbolic")
+    if formulas.style is not None:
+        _demand_none(asked, NOT_SYMBOLIC, "formulas of M_L, D_L, K_L and h_L hold for any torques, without load")
     robot, question, put = along_or_at(subject.load(out), asked)
 
     from kronbot.cli.input.given import arguments
@@ -137,6 +136,13 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
     out.answer(f"linear models of {robot.name}", ask)
 
 
+def _demand_none(asked: Mapping[str, Any], words: Sequence[str], why: str) -> None:
+    """Raise UsageError for options of those words that say something."""
+    usual = {parameter.name: parameter.default for parameter in linearize.params}
+    if given := [Argument(word) for word in words if asked[word] and asked[word] != usual[word]]:
+        raise UsageError(f"{why}: leave out ", given[0], *(part for each in given[1:] for part in (" and ", each)))
+
+
 def along_or_at(robot: Robot, asked: Mapping[str, Any]) -> tuple[Robot, str, dict[str, Any]]:
     """The robot that is asked, the question of the library that is meant, and the options that it has.
 
@@ -145,13 +151,11 @@ def along_or_at(robot: Robot, asked: Mapping[str, Any]) -> tuple[Robot, str, dic
     motion = asked["motion"]
     others = {word: value for word, value in asked.items() if word != "motion"}
     if motion is None:
-        if any(asked[word] for word in OF_MOTION if word != "duration" or not asked["response"]):
-            raise UsageError("--duration, --step and --period go with --motion")
+        alone = [word for word in OF_MOTION if asked[word] and not (word == "duration" and asked["response"])]
+        for word in alone:
+            raise UsageError(f"--{word} goes with --motion{' or --response' * (word == 'duration')}")
         return robot, "linearize", {word: value for word, value in others.items() if word not in OF_MOTION[1:]}
-    if asked["response"]:
-        raise UsageError("--response is that of a model about a point, not along a motion: leave out --motion")
-    if any(asked[word] for word in (*POINTS, *NOT_ALONG)):
-        raise UsageError(OF_FILE)
+    _demand_none(asked, ABOUT_A_POINT, "--motion takes its points from the file, and has no state space")
     if motion:
         robot = robot.with_motion(motion)
         options.keep_tables_apart(robot.description)

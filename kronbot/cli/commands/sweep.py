@@ -231,7 +231,7 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
                 progress=progress,
                 **{name: given[name] for name in _PLAIN},
             )
-            _demand_one_value(subject.settings, over, swept.task.cases.names)
+            _demand_one_value(subject, over, swept.task.cases.names)
             swept = replace(swept, task=replace(swept.task, words=worded))
             if swept.finished:
                 besides = "" if out.drawn is None else "; a picture takes them anew, --overwrite without --resume"
@@ -309,13 +309,14 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
     return result
 
 
-def _demand_one_value(settings: tuple[str, ...], over: Mapping[str, object], names: Sequence[str]) -> None:
-    """Raise UsageError for a parameter that has a value and is varied, by --over or by a column of cases."""
-    for name in options.settings_of(settings):
+def _demand_one_value(subject: Subject, over: Mapping[str, object], names: Sequence[str]) -> None:
+    """Raise UsageError for a parameter, or an order, that is given and varied, by --over or by a column of cases."""
+    given = {name: Argument("parameters", name) for name in options.settings_of(subject.settings)}
+    given |= {} if left_out("order") else {"order": Argument("order", subject.order)}
+    for name, once in given.items():
         if name in names:
             varied = Argument("over", name) if name in over else Argument("cases")
-            both = Argument("parameters", name), " and ", varied
-            raise UsageError(*both, f" both give {name} values: leave one out")
+            raise UsageError(once, " and ", varied, f" both give {name} values: leave one out")
 
 
 def _over(texts: Sequence[str] | Mapping[str, object]) -> Mapping[str, object]:
