@@ -7,6 +7,7 @@ Messages name a file by its path from where the user stands, so that editors fin
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -27,6 +28,8 @@ from kronbot.records import dataclass
 
 # Rows that a cubic spline and a broken line need.
 _CUBIC_ROWS, _LINEAR_ROWS = 4, 2
+# How a header calls the time, with its unit or without.
+_TIME = re.compile(r"t(ime)?([ /_\[(]+m?s[ \])]*)?", re.IGNORECASE)
 _COUNTED = {1: "two", 3: "four"}
 # What digits of a file may leave between the ends of a period.
 _PLACE = 1e-6
@@ -126,8 +129,10 @@ class Table:
         count, places = 1 + len(names), [*range(1 + len(names))]
         if first.holds_a_number:
             lines = chain([first], lines)
-        elif wanted and len(first.cells) > count:
-            count, places = len(first.cells), [0, _place(first, wanted)]
+        else:
+            _demand_time_first(first)
+            if wanted and len(first.cells) > count:
+                count, places = len(first.cells), [0, _place(first, wanted)]
         found = list(islice(lines, limits.TABLE_ROWS + 1))
         if len(found) > limits.TABLE_ROWS:
             raise DescriptionError([found[-1].mistake(f"more than {limits.TABLE_ROWS} rows of numbers")])
@@ -177,6 +182,14 @@ def read_table(folder: Path | None, file: str) -> Table:
         raise DescriptionError([Mistake(1, 1, fault, name)])
     content = read_bytes(folder / file, name, limits.TABLE_BYTES, "put the table into a file")
     return Table(name, decode(name, content, "a table in columns that commas separate is wanted here"))
+
+
+def _demand_time_first(header: TableLine) -> None:
+    """Raise DescriptionError for a header that calls another column the time."""
+    times = [place for place, name in enumerate(header.cells) if _TIME.fullmatch(name)]
+    if times and times[0]:
+        said = f"time is the first column of a table: put {quote(header.cells[times[0]])} before the others"
+        raise DescriptionError([header.mistake(said, times[0])])
 
 
 def _place(header: TableLine, wanted: Sequence[str]) -> int:

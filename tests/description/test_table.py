@@ -10,7 +10,7 @@ import pytest
 
 import kronbot
 from kronbot.description import limits
-from kronbot.description.table import read_table
+from kronbot.description.table import Table, read_table
 from kronbot.errors import DescriptionError
 
 
@@ -253,3 +253,16 @@ def test_what_is_held_stands_outside_its_rows(tmp_path):
     file.write_text(SLIDERS.replace("q.csv", "q.csv, held: true, periodic: true").replace("{file: t.csv}", "1"))
     with pytest.raises(DescriptionError, match="one of 'held' and 'periodic'"):
         kronbot.load(file)
+
+
+@pytest.mark.parametrize(("header", "column"), [("x,t", 3), ("q1, Time [s],q2", 5), ("torque,tau,time_s", 12)])
+def test_a_header_that_calls_another_column_the_time_is_refused(header, column):
+    """Which would be read with the wrong one; also of vectors."""
+    rows = "".join(f"{k},{k},{k},{k}"[: len(header.split(",")) * 2 - 1] + "\n" for k in range(4))
+    for read in (Table("a.csv", f"{header}\n{rows}").motion, Table("a.csv", f"{header}\n{rows}").torque):
+        with pytest.raises(DescriptionError, match=f"^a.csv:1:{column}: time is the first column of a table: put '"):
+            read("q1")
+    with pytest.raises(DescriptionError, match="^a.csv:1:7: time is the first column"):
+        Table("a.csv", "x,y,z,t\n0,0,0,0\n1,1,1,1\n").vector()
+    told = ("t,x", "time,x", "Zeit,tau", "x,y", "t,time", "s,ts_of_day")
+    assert {Table("a.csv", f"{fine}\n0,5\n1,6\n").torque("q1") for fine in told} == {((0.0, 1.0), (5.0, 6.0))}
