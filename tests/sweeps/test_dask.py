@@ -100,9 +100,10 @@ def test_a_scheduler_that_is_not_there_is_told_in_time(tmp_path, monkeypatch):
         text(swept(Cheap(), {"EI": [1]}, scheduler="tcp://127.0.0.1:9"))
     with pytest.raises(UsageError, match="No such file"):
         text(swept(Cheap(), {"EI": [1]}, scheduler=str(tmp_path / "nothing.json")))
-    (tmp_path / "other.json").write_text("[1]")
-    with pytest.raises(UsageError, match="not the file of a Dask scheduler"):
-        text(swept(Cheap(), {"EI": [1]}, scheduler=str(tmp_path / "other.json")))
+    for content in ("[1]", '{"address": 5}', '{"address": "tcp://"}'):
+        (tmp_path / "other.json").write_text(content)
+        with pytest.raises(UsageError, match="not the file of a Dask scheduler"):
+            text(swept(Cheap(), {"EI": [1]}, scheduler=str(tmp_path / "other.json")))
 
 
 @pytest.mark.parametrize("kind", ["endless", "deep", "a pipe without a writer"])
@@ -172,7 +173,15 @@ def test_who_is_no_scheduler_is_not_waited_for(says, monkeypatch, tmp_path, comp
     assert not list(tmp_path.iterdir()) and not complaints
 
 
-@pytest.mark.parametrize("address", ["ucx://127.0.0.1:1", "tls://127.0.0.1:1", "inproc://x", "tcp://[::1"])
+def test_what_is_no_address_is_wrong_usage(monkeypatch):
+    """Nobody is asked, nothing waits."""
+    monkeypatch.setattr(dask, "_imported", None)
+    for address in ("tcp://", "file://a.json", "tcp://host", "tcp://:8786", "tcp://a:0", "tcp://a:70000", "tcp://[::1"):
+        with pytest.raises(UsageError, match="an address like tcp://HOST:8786 is wanted, or the path of a sch"):
+            text(swept(Cheap(), {"EI": [1]}, scheduler=address))
+
+
+@pytest.mark.parametrize("address", ["ucx://127.0.0.1:1", "tls://127.0.0.1:1", "inproc://x", "tcp://[::1]:1"])
 def test_addresses_that_dask_cannot_use_are_told(address):
     with pytest.raises(ComputationError, match="no Dask scheduler answers"):
         text(swept(Cheap(), {"EI": [1]}, scheduler=address))

@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import re
 import threading
 import time
 from collections.abc import Iterable
@@ -29,6 +30,10 @@ LARGEST = 1 << 26
 GONE = "the connection to the scheduler is lost"
 # Variables that say where Dask's settings are, beside HOME.
 _SETTINGS = ("DASK_CONFIG", "DASK_ROOT_CONFIG")
+# Addresses of schedulers.
+_ADDRESS = re.compile(
+    r"(tcp|tls|ucx|wss?)://([^\s/:\[\]]+|\[[0-9a-f:.]+(%\w+)?\]):(?P<port>[0-9]{1,5})/?|inproc://\S+", re.IGNORECASE
+)
 # They print tracebacks of what is told here, by whoever it comes from.
 _LOGS = [logging.getLogger(f"distributed.{name}") for name in ("client", "core", "protocol.core", "comm.tcp", "utils")]
 
@@ -37,8 +42,11 @@ class Dask:
     """The cluster of a scheduler: an address (``tcp://...``, ``tls://...`` by Dask's configuration) or its file."""
 
     def __init__(self, parcel: Parcel, scheduler: str) -> None:
-        self._distributed: Any = _imported()
         where = scheduler if "://" in scheduler else _address(scheduler)
+        if not _usable(where):
+            cure = "an address like tcp://HOST:8786 is wanted, or the path of a scheduler's file"
+            raise UsageError(Argument("scheduler", quote(scheduler)), f": {cure}")
+        self._distributed: Any = _imported()
         _hush(True)
         answer: SimpleQueue[Any] = SimpleQueue()
         threading.Thread(target=self._connect, args=(where, answer), daemon=True).start()
@@ -167,12 +175,21 @@ def _own(place: Path) -> bool:
     return True
 
 
+def _usable(address: str) -> bool:
+    """Whether there can be somebody at an address: a protocol of Dask's, a host and a port, or this process."""
+    found = _ADDRESS.fullmatch(address)
+    return found is not None and (found["port"] is None or 0 < int(found["port"]) < 1 << 16)
+
+
 def _address(file: str) -> str:
     """Where the scheduler of a file is: Dask would wait for the file for ever. Raises UsageError."""
     try:
         # Of a pipe without a writer nothing comes, and is not waited for.
         with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as opened:
-            return str(json.loads(opened.read(LARGEST) or b"")["address"])
+            told = json.loads(opened.read(LARGEST) or b"")["address"]
+        if not isinstance(told, str) or not _usable(told):
+            raise ValueError(told)
+        return told
     except OSError as error:
         raise UsageError(Argument("scheduler", quote(file)), f": {said(error, place=False)}") from None
     except (ValueError, KeyError, TypeError, RecursionError):
