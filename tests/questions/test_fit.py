@@ -9,13 +9,14 @@ from scipy.spatial.transform import Rotation
 from thinned import rare
 
 import kronbot
+from kronbot.description.expressions.expression import parse
 from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
 from kronbot.mechanics.estimation import knowledge
 from kronbot.mechanics.estimation.knowledge import Combination
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting import parts
 from kronbot.questions.fitting.attitude import matrices
-from kronbot.questions.fitting.data import Columns, Named
+from kronbot.questions.fitting.data import Columns, Named, sheet
 from kronbot.questions.fitting.statics import StaticAnswers
 from kronbot.questions.fitting.words import sum_of
 
@@ -628,3 +629,13 @@ def test_shipped_robots_come_back(name):
     assert known or "combined" in answer
     for each in known:
         assert answer.at["parameters"][each] == pytest.approx(true.description.values[each], rel=1e-8), each
+
+
+def test_numbers_whose_squares_are_too_large_are_those_of_the_data():
+    """At their place in a file, by name in columns; the robot is not blamed."""
+    rows = b"q1,far\n0.1,2\n0.2,-1e308\n"
+    with pytest.raises(MeasurementError, match=r"^a.csv:1:4: 'far': -1e\+308 in row 2 is too large for its square"):
+        Named(sheet("a.csv", rows), {}).numbers(["q1", "far"])
+    with pytest.raises(UsageError, match=r"'q1': 1e\+160 in row 1 is too large.*\n.*'torque.q1': 1e\+160 in row 1"):
+        kronbot.load("canadarm").fit({"q1": [1e160], "torque.q1": [1e160]}, question="dynamics", estimate="EI")
+    assert Named(sheet("a.csv", rows), {"x": parse("far/1e200")}).numbers(["x"])["x"].tolist() == [2e-200, -1e108]

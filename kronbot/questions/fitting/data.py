@@ -21,6 +21,8 @@ from kronbot.records import dataclass
 
 # Bytes of a file: a million rows of twenty numbers are less.
 LARGEST = 1 << 29
+# Values at most, of which squares are summed.
+MOST = 1e150
 # What stands where nothing was measured.
 MISSING = ("", "nan", "na", "n/a", "null", "none", "-")
 _WANTED = "a header of names is wanted here, and rows of measurements below it"
@@ -259,4 +261,12 @@ class Named:
                 row = int(np.isinf(made_here).argmax()) + 1
                 raise UsageError(Argument("columns"), f" {quote(name)[1:-1]}: no finite number in row {row}")
             found = {**found, name: made_here}
+        beyond = {name: np.flatnonzero(np.abs(found[name]) > MOST) for name in wanted}
+        told = {
+            name: f"{quote(name)}: {found[name][rows[0]]:g} in row {rows[0] + 1} is too large for its square; other units?"
+            for name, rows in beyond.items()
+            if len(rows)
+        }
+        if told:
+            raise self.table.mistaken(told)
         return {name: found[name] for name in wanted}

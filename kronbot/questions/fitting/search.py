@@ -326,7 +326,7 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
         raise ComputationError(
             f"no answer with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}{answers.reason}",
             "; give ",
-            Argument("parameters"), " values that are nearer",
+            Argument("parameters"), " values that are nearer, or leave such rows out",
         )  # fmt: skip
     J = answers.jacobian(start)  # after which all traces are there
     if shaped := variation.shaped:
