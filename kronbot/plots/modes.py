@@ -18,6 +18,7 @@ from kronbot.plots import arms, stills
 from kronbot.plots.arms import View
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, SPATIAL, Picture, drawn, entitle, flow, stroke
 from kronbot.questions.result import Result
+from kronbot.questions.verdict import AN_INSTANT
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def draw(result: Result, whole: bool = False) -> Picture:
         mosaic.append([key if (key := f"convergence {i}") in tables else [*tables][0] for i in range(len(columns))])
         heights.append(HEIGHT)
     shown = " and ".join(f"{case} ({told(len(found[case]), len(every[case]))})" for case in every)
-    title = f"modes of {robot.name}, order {result.order}, joints {shown}"
+    title = f"modes of {robot.name}, order {result.order}, joints {shown}{of_an_instant(result)}"
     axes = Picture(title, mosaic, heights, spatial=spatial)
     axes.naming = mosaic[0][0]
     for key, case in tables.items():
@@ -109,6 +110,12 @@ def swinging(result: Result, suffix: str) -> list[Shape]:
 def told(shown: int, there: int) -> str:
     """How many of those that there are are drawn."""
     return f"all {there}" if 0 < shown == there else f"{shown} of {there}" if there else "none"
+
+
+def of_an_instant(result: Result) -> str:
+    """What a title says of a model whose coefficients change with time."""
+    frozen = any(AN_INSTANT in str(said) for word, said in result.summary.items() if word.startswith("verdict"))
+    return f"; {AN_INSTANT}" if frozen else ""
 
 
 def _converges(result: Result, case: str) -> bool:

@@ -15,8 +15,9 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.choices import INPUTS
-from kronbot.floats import Array, ascending
+from kronbot.floats import Array
 from kronbot.mechanics.control.closed_loop import closed, in_states, of_loop, seen_beside
+from kronbot.mechanics.linear.frozen import frozen, further
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
@@ -46,8 +47,6 @@ from kronbot.records import dataclass
 PURPOSE, BEYOND = "linearize", "beyond_small_deflections"
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
 BALANCED = 1e-9
-# A motion is steady whose matrices are the same, to this share, where one of its coordinates has gone on so far.
-STEADY, FURTHER = 1e-9, (0.7, 1.9)
 
 
 @dataclass(frozen=True)
@@ -63,12 +62,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Found:
-    """The numbers of a linear model about a point, by the names of its trace, their errors, and the solution."""
+    """The numbers of a linear model about a point, by the names of its trace, their errors, and the solution; and
+    whether these are ``frozen``, for they change along the motion."""
 
     point: Point
     values: Mapping[str, Array]
     errors: Mapping[str, Array]
     solution: Solution
+    frozen: bool
 
 
 def formulas(robot: Robot, locked: frozenset[int]) -> Question:
@@ -234,13 +235,12 @@ class Linearization:
         }
         reached = margins(system.M, E, every.C, found, dE, seen_errors(system, measured, uncertain))
         arrays["margins"] = reached.array
-        largest, force = (float(np.abs(part).max(initial=0.0)) for part in (h, values["g"]))
-        balanced = largest <= BALANCED * max(1.0, force)
+        largest = float(np.abs(h).max(initial=0.0))
         summary: dict[str, Scalar] = {"states": len(states), **reached.counts, "largest_h_L": largest}
         if self.closed_loop:
             summary |= numbers_of_loop(robot, values["gains"], own, system.M[plain, plain], space.A)
-        about = _about(robot, self.trace, given.point, balanced)
-        return arrays, summary | verdict(robot, system, found, about, choice.locked)
+        about = _about(robot, self.trace, given.point, free, _balanced(h, values["g"]), given.frozen)
+        return arrays, summary | verdict(robot, system, found, about, choice.locked, given.frozen)
 
     def _found(self, points: Sequence[Point]) -> list[Found | Unbalanced]:
         """The numbers of the linear models about points."""
@@ -256,13 +256,15 @@ class Linearization:
             torques = np.array([point.tau for point in points])
         basic = (q, qd, qdd, torques, force)
         entries, names = Entries.at(self._loop, basic), [*self.robot.coordinates, *self._integrals]
-        solved = solutions(entries, names, self._coordinates.locked)
+        at = self._coordinates
+        solved, own = solutions(entries, names, at.locked), at.own
         values, errors = (
             [{name: each[i].copy() for name, each in rows.items()} for i in range(len(points))]
             for rows in (entries.values, entries.errors)
         )
-        placed = [replace(point, q=at, tau=tau) for point, at, tau in zip(points, q, torques, strict=True)]
-        found = [Found(*each) for each in zip(placed, values, errors, solved, strict=True)]
+        placed = [replace(point, q=there, tau=tau) for point, there, tau in zip(points, q, torques, strict=True)]
+        parts = placed, values, errors, solved, frozen(entries, own)
+        found = [Found(*each) for each in zip(*parts, strict=True)]
         return [lost.get(i, each) for i, each in enumerate(found)]
 
     def at_rows(self, points: Sequence[Point], progress: Callable[[float], None]) -> Outcome:
@@ -321,29 +323,26 @@ def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
     return casadi.substitute(needed, old, new)
 
 
-def _about(robot: Robot, trace: Trace, point: Point, balanced: bool) -> str:
+def _about(robot: Robot, trace: Trace, point: Point, free: Sequence[int], balanced: bool, frozen: bool) -> str:
     """What a linear model is about, so that a statement is not taken for more than it is."""
     moves = point.qd.any() or point.qdd.any()
-    if balanced and (not moves or _steady(robot, trace, point)):
+    stays = balanced and not frozen and (not moves or _stays_balanced(trace, point, free))
+    if stays:
         return "about a steady motion" if moves else "about an equilibrium"
     rates = ((values, robot.undeformed_rates(values)) for values in (point.qd, point.qdd))
     straight = all((a == b).all() for a, b in ((point.q, robot.undeformed(point.q)), *rates))
+    passing = "" if frozen else ", h_L is zero at this instant"
     what = "the rigid motion" if straight else "the given point"
-    frozen = ", coefficients frozen at this instant" if moves else ""
-    return f"about {what}{'' if balanced else ', h_L is not zero'}{frozen}"
+    return f"about {what}{passing if balanced else ', h_L is not zero'}"
 
 
-def _steady(robot: Robot, trace: Trace, point: Point) -> bool:
-    """Whether going on along the motion changes neither matrices nor forces, as along a symmetry."""
-    if point.qdd.any() or (point.qd != robot.undeformed_rates(point.qd)).any():
-        return False
-    steps = ascending(np.outer(FURTHER, 1 / np.abs(point.qd[point.qd != 0])).ravel())
-    steps = np.append(0.0, steps)[:, None]
-    rest = (point.qd, point.qdd, np.asarray(point.tau), point.force)
-    rows = trace.rows(point.q + steps * point.qd, *(np.tile(part, (len(steps), 1)) for part in rest))
-    M, D, K = (rows[name].reshape(-1, robot.n, robot.n) for name in "MDK")
-    size = np.sqrt(np.abs(np.diag(M[0])))
-    scale = np.outer(size, size)
-    scale[scale == 0] = 1.0
-    parts = [A / scale for A in (M, D, K)] + [rows["h"] / np.abs(rows["g"]).max(initial=1.0)]
-    return all(np.abs(A - A[0]).max(initial=0.0) <= STEADY * max(1.0, np.abs(A[0]).max(initial=0.0)) for A in parts)
+def _stays_balanced(trace: Trace, point: Point, free: Sequence[int]) -> bool:
+    """Whether nothing acts on the deviation where the motion goes on, either."""
+    given = [np.asarray(each)[None] for each in (point.q, point.qd, point.qdd, point.tau, point.force)]
+    found = (trace.rows(*points) for _, points in further(given))
+    return all(_balanced(rows["h"][0, free], rows["g"][0]) for rows in found)
+
+
+def _balanced(h: Array, forces: Array) -> bool:
+    """Whether h_L is zero beside the forces of a robot."""
+    return bool(np.abs(h).max(initial=0.0) <= BALANCED * max(1.0, np.abs(forces).max(initial=0.0)))

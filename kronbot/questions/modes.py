@@ -16,6 +16,7 @@ from kronbot.description.limits import MODES
 from kronbot.description.schema import Modes as ModeCounts
 from kronbot.errors import Argument, ComputationError, DescriptionError, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.linear.frozen import frozen
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
@@ -36,6 +37,14 @@ from kronbot.questions.verdict import model_in_words, told_of_rounding, verdict
 from kronbot.records import dataclass
 
 PURPOSE = "modes"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The modes of a case, and whether their coefficients are ``frozen``, for they change as joints spin."""
+
+    solution: Solution
+    frozen: bool
 
 
 @dataclass(frozen=True)
@@ -61,15 +70,18 @@ class Vibrations:
         moved = (np.diagonal(M, axis1=1, axis2=2) > 0) | K.any(axis=1) | K.any(axis=2)
         return [frozenset(self.robot.rigid).difference(np.flatnonzero(row).tolist()) for row in moved]
 
-    def found(self, q: Array, qd: Array, held: frozenset[int]) -> list[dict[str, Solution]]:
-        """By case (``_cases``) the solutions at postures and rates (N, n)."""
+    def found(self, q: Array, qd: Array, held: frozenset[int]) -> list[dict[str, Found]]:
+        """By case (``_cases``) what is found at postures and rates (N, n)."""
         entries, names = Entries.at(self.trace, (q, qd)), self.robot.coordinates
-        solved = {case: solutions(entries, names, locked) for case, locked in _cases(self.robot, held).items()}
-        return [{case: each[i] for case, each in solved.items()} for i in range(len(q))]
+        by_case = {}
+        for case, locked in _cases(self.robot, held).items():
+            still = frozen(entries, self.robot.others(locked))
+            by_case[case] = [Found(*each) for each in zip(solutions(entries, names, locked), still, strict=True)]
+        return [{case: each[i] for case, each in by_case.items()} for i in range(len(q))]
 
     def at(
         self,
-        found: Mapping[str, Solution],
+        found: Mapping[str, Found],
         q: Array,
         qd: Array,
         moving: frozenset[int],
@@ -102,7 +114,7 @@ class Vibrations:
             )
 
         for case, locked in _cases(robot, moving | idle).items():
-            solution = found[case]
+            solution = found[case].solution
             try:
                 poles = solution.poles
             except ComputationError as error:
@@ -114,7 +126,8 @@ class Vibrations:
             warned += told_of_rounding(solution.system, poles, f" with {case} joints")
             if tables is not None:
                 arrays[f"convergence_{case}"] = tables[case]
-            said = verdict(robot, solution.system, poles, f"about {basic}", locked) if poles else {}
+            told = robot, solution.system, poles, f"about {basic}", locked, found[case].frozen
+            said = verdict(*told) if poles else {}
             if not str(said.get("verdict", "")).startswith("unstable"):
                 said.pop("largest_growth_rate", None)
             stays = "moves and stays locked" if len(spinning) == 1 else "move and stay locked"
@@ -203,7 +216,7 @@ def _convergence(
         still = frozenset(joint for place, joint in zip(places, joints, strict=True) if place in held)
         found = other.found(full_q[None], full_qd[None], still)[0]
         for case, locked in _cases(other.robot, still).items():
-            modes = Modes(found[case].poles, other.robot.n - len(locked))
+            modes = Modes(found[case].solution.poles, other.robot.n - len(locked))
             rows[case].append(modes.frequencies[modes.swinging])
         progress((count / largest) ** 3)
     return {case: _table(each) for case, each in rows.items()}

@@ -9,23 +9,31 @@ import numpy as np
 from kronbot.compute.arrays import Scalar
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.pole import NOISE, Pole
-from kronbot.mechanics.linear.stability import judge
+from kronbot.mechanics.linear.stability import Judgement, judge
 from kronbot.model.robot import Robot
 
 SINGULAR = (
     "M is all but singular, as with many shapes that are alike; fewer of them, or legendre (kronbot explain shapes)"
 )
+# What is said where coefficients are those of an instant, of the verdict and of what it is about.
+FROZEN = Judgement("undecided", "coefficients change with time (kronbot explain floquet)")
+AN_INSTANT = "coefficients frozen at this instant"
 AT_ZERO = "such a pole is 0 within its error (kronbot explain poles)"
 
 
 def verdict(
-    robot: Robot, system: SecondOrder, found: Sequence[Pole], about: str, locked: frozenset[int]
+    robot: Robot, system: SecondOrder, found: Sequence[Pole], about: str, locked: frozenset[int], frozen: bool
 ) -> dict[str, Scalar]:
-    """Whether deviations grow, for which model, and about what; poles at zero are free coordinates and left out."""
+    """Whether deviations grow, for which model, and about what; poles at zero are free coordinates and left out.
+
+    Where M, D, K are ``frozen``, since they change with time, poles decide nothing.
+    """
     growth = [pole.value.real for pole in found if not pole.free]
     still = len(found) - len(growth)
     without = f"; without {still} free coordinate{'s' if still > 1 else ''}" if still else ""
-    said = f"{judge(system, found)} ({model_in_words(robot, locked)}; {about}{without})"
+    about += f", {AN_INSTANT}" if frozen else ""
+    word = FROZEN if frozen else judge(system, found)
+    said = f"{word} ({model_in_words(robot, locked)}; {about}{without})"
     return {"free_coordinates": still, "largest_growth_rate": max(growth, default=0.0), "verdict": said}
 
 
