@@ -18,6 +18,8 @@ from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Tangent, to_unit
+from kronbot.model.floating import hung
+from kronbot.questions.static_report import demand_supports
 
 GRAVITY, LOADS = np.array([1.0, 0.0]), np.array([0.0, 1.0])
 # Steps to the multiple that the linear estimate gives, growing from one to the next, and where the search ends.
@@ -29,12 +31,16 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
 
     It has an error, of rounding and, on the path, of its extrapolation. There deflections beyond what the order is made
     for are told, since the path of such an order may end where no beam buckles. Raises ComputationError where the robot
-    buckles under its weight before any load, where torques find no balance before it, or nothing loads it.
+    buckles under its weight before any load, where torques find no balance before it, or nothing loads it; UsageError
+    where a floating base would have to bear the loads.
     """
     cases = equilibria.cases([case])
     straight, loads, free = cases.straight[0], cases.loads, cases.free
     if not free:
         return {"buckling": "none: all links are rigid"}
+    if not hung(equilibria.robot):  # where elements hold a base, it bears no force but where it comes to rest
+        forces = equilibria.model.report()(straight, loads[0], GRAVITY + LOADS)["forces"]
+        demand_supports(equilibria.robot, forces[None])
     multiplied = _multiplied(equilibria, loads[0], straight)
     path = equilibria.paths(loads, free, multiplied, cases.torques).of(0)
     if solver == "linear":

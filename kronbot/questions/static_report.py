@@ -33,6 +33,8 @@ from kronbot.records import dataclass
 
 # Forces on a floating base below this share of the largest force are rounding.
 SUPPORTED = 1e-9
+# What is said of a floating base that nothing holds.
+HELD = "held: compliance, stability and buckling are those with a base that stands; free it yields to every force"
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,7 @@ def answer(
         summary["start"] = "the modal coordinates given; what is told are those of the equilibrium they lead to"
     if beyond:
         summary["cases_beyond_small_deflections"] = beyond
+    summary |= held_base(robot)
     arrays: dict[str, NamedArray] = {}
     start: dict[str, dict[str, float]] = {}
     if len(inquiry.cases) == 1:
@@ -179,6 +182,11 @@ def answer(
         PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=inquiry
     )
     return Outcome(answer, error)
+
+
+def held_base(robot: Robot) -> dict[str, Scalar]:
+    """That a floating base is held, where it is so, for a summary."""
+    return {"base": HELD} if robot.base and not hung(robot) else {}
 
 
 def demand_supports(robot: Robot, forces: Array) -> None:

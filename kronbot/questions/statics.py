@@ -33,7 +33,7 @@ from kronbot.questions.outline import Given as Possible
 from kronbot.questions.outline import Labels, Outline, sides
 from kronbot.questions.outputs import asked as outputs_asked
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.static_report import Inquiry, Report, answer, outputs_of, trace_of
+from kronbot.questions.static_report import Inquiry, Report, answer, held_base, outputs_of, trace_of
 from kronbot.system.interruption import Interruptions
 
 SINGULAR = ": the stiffness is singular, there is no linear answer"
@@ -224,6 +224,7 @@ def with_buckling(robot: Robot, inquiry: Inquiry, progress: Callable[[float], No
         if not isinstance(factor, float) or factor > 1 + NEAR:
             raise
         summary: dict[str, Scalar] = {"complete": True, "cases": 0, "solver": inquiry.solver}
+        summary |= held_base(robot)
         summary["equilibrium"] = f"none under the whole load: the path ends at {factor:.4g} of it"
         outcome = Outcome(Result(PURPOSE, robot.name, robot.order, summary=summary, about=robot), None)
     return replace(outcome, result=replace(outcome.result, summary={**outcome.result.summary, **borne}))
@@ -302,7 +303,7 @@ def outline(robot: Robot, given: Possible) -> Outline:
     columns = list(dict.fromkeys((*columns, *outputs_asked(robot, given))))
     numbers = ["cases", "stable", "yielding_directions", "cases_beyond_small_deflections"]
     numbers += ["unstable_cases", "undecided_cases"]
-    texts = ["complete", "solver", "start", "stability"]
+    texts = ["complete", "solver", "start", *["base"] * bool(robot.base and not hung(robot)), "stability"]
     if any(given.get("buckling", ())):
         numbers += ["buckling_factor", "buckling_factor_error", "buckling_beyond_small_deflections"]
         texts += ["buckling", "equilibrium"]

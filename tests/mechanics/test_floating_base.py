@@ -303,6 +303,15 @@ def test_statics_of_a_floating_base_is_where_nothing_acts(arm):
         kronbot.loads(ARM.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]")).statics(q=[0, 0])
 
 
+def test_statics_says_where_it_holds_a_floating_base(arm):
+    """A force that yields the compliance has no equilibrium, nor has one that buckles an arm which nothing holds."""
+    answer = arm.statics(q=[0.3, 0])
+    assert answer.summary["stable"] and answer.summary["base"].startswith("held: compliance, stability and buckling")
+    with pytest.raises(UsageError, match="a floating base has no supports"):
+        arm.statics(q=[0, 0], forces=[[-1e5, 0, 0]], buckling=True)
+    assert "base" not in kronbot.load("khang").statics().summary
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
