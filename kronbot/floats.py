@@ -34,6 +34,18 @@ def decimals(*values: float) -> tuple[list[int], int]:
     return [each.numerator * (whole // each.denominator) for each in exact], whole
 
 
+def rounded(value: float, digits: int = 2) -> str:
+    """A value to so many digits, in full where people write it so: 120, where the format alone says 1.2e+02."""
+    return f"{float(f'{value:.{digits}g}'):g}"
+
+
+def percent(share: float) -> str:
+    """A share in %, to two digits, and as many more as tell it from the whole: 99.6 is none of 100."""
+    value = 100 * share
+    left = 100 - abs(value)
+    return f"{value:.{max(0, -math.floor(math.log10(left)))}f}" if 0 < left < 10 else rounded(value)
+
+
 def within(value: float, error: float) -> str:
     """A value to two digits with an error that holds it as it is: rounded up, with what the digits leave out."""
     said = f"{value:.2g}"

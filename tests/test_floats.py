@@ -5,8 +5,9 @@ from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
-from kronbot.floats import decimals, within
+from kronbot.floats import decimals, percent, rounded, within
 from kronbot.questions.grids import grid
 
 
@@ -40,3 +41,16 @@ def test_decimals_of_a_caller_change_nothing():
     assert wanted[1] == [0.0, 0.1, 0.2, 0.3]
     with localcontext(Context(prec=2, traps=[Inexact])):
         assert (within(0.123456, 1e-5), grid(0.3, 0.1).tolist()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.9956, "99.6"), (0.99996, "99.996"), (-0.985, "-98"), (0.0123, "1.2"), (1.0, "100"), (0.0, "0"), (3.456, "350")],
+)
+def test_shares_are_told_in_percent_and_none_as_the_whole(share, said):
+    assert percent(share) == said
+
+
+@pytest.mark.parametrize(("value", "digits", "said"), [(99.6, 2, "100"), (1234.5, 3, "1230"), (1.25e-7, 2, "1.2e-07")])
+def test_rounded_numbers_are_written_in_full(value, digits, said):
+    assert rounded(value, digits) == said

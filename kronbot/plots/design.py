@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kronbot.floats import rounded
 from kronbot.model.robot import Robot
 from kronbot.plots.poles import draw_poles
 from kronbot.plots.style import COLOURS, HEIGHT, Picture, drawn, entitle
@@ -73,5 +74,7 @@ def _impulses(result: Result, title: str) -> Picture:
     axis.set_xlabel("t [s]")
     axis.set_ylabel("[1]")
     said = result.summary
-    entitle(axis, f"impulses for {said['frequency']:.4g} rad/s, damping {said['damping']:.3g} ({said['model']})")
+    entitle(
+        axis, f"impulses for {rounded(said['frequency'], 4)} rad/s, damping {said['damping']:.3g} ({said['model']})"
+    )
     return axes

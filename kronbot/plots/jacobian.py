@@ -9,6 +9,7 @@ from casadi import SX
 
 from kronbot.compute.trace import traced
 from kronbot.description.names import WORLD
+from kronbot.floats import rounded
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.model.robot import Robot
@@ -49,7 +50,7 @@ class Ellipsoid:
         if not self.sizes.size:
             return f"{self.word}: none"
         noun = "semi-axis" if len(self.sizes) == 1 else "semi-axes"
-        lengths = ", ".join(f"{size:.3g}" for size in self.sizes)
+        lengths = ", ".join(rounded(size, 3) for size in self.sizes)
         return f"{self.word}: {noun} {lengths} {self.unit}"
 
     def scale(self, size: float) -> float:
@@ -89,7 +90,7 @@ def draw(result: Result) -> Picture:
             scale = ellipsoid.scale(arms.size(shape)) if ellipsoid.sizes.size else 0.0
             if scale:
                 _ellipse(axis, plane, centre, ellipsoid, scale, COLOURS[row])
-            said = f"{ellipsoid.title}; 1 {ellipsoid.unit} as {scale:.2g} m" if scale else ellipsoid.title
+            said = f"{ellipsoid.title}; 1 {ellipsoid.unit} as {rounded(scale)} m" if scale else ellipsoid.title
             arms.finish(axis, plane, said if column == 0 else f"the same, seen along {plane.along}")
     return axes
 

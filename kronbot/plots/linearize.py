@@ -9,6 +9,7 @@ import numpy as np
 
 from kronbot.compute.arrays import NamedArray
 from kronbot.errors import ComputationError, UsageError
+from kronbot.floats import rounded
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.spectrum import poles as poles_of
 from kronbot.mechanics.multibody import drawing
@@ -206,4 +207,4 @@ def _multipliers(axis: Axes, result: Result) -> None:
         number_ticks(each, max(1.0, float(np.abs(values).max())))
     axis.set_xlabel("real part [1]")
     axis.set_ylabel("imaginary part [1]")
-    entitle(axis, f"Floquet multipliers, period {result.summary['period']:.4g} s")
+    entitle(axis, f"Floquet multipliers, period {rounded(result.summary['period'], 4)} s")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kronbot.compute.arrays import NamedArray
+from kronbot.floats import percent, rounded
 from kronbot.mechanics.linear.modal import CREEPING
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.drawing import Lines
@@ -101,9 +102,11 @@ def swinging(result: Result, suffix: str) -> list[Shape]:
         if omega > 0 and abs(ratio) < CREEPING:
             direction = np.zeros(robot.n)
             direction[places] = shapes.values[:, i].real
-            lost = f", damping {100 * ratio:.2g} %" if abs(ratio) > 1 - CREEPING else ""
+            lost = f", damping {percent(ratio)} %" if abs(ratio) > 1 - CREEPING else ""
             twist = ", torsion" if int(np.abs(direction).argmax()) in twists else ""
-            found.append(Shape(f"{omega:.4g} rad/s, {omega / (2 * math.pi):.3g} Hz{lost}{twist}", direction))
+            found.append(
+                Shape(f"{rounded(omega, 4)} rad/s, {rounded(omega / (2 * math.pi), 3)} Hz{lost}{twist}", direction)
+            )
     return found
 
 
@@ -133,7 +136,7 @@ def _draw_convergence(axis: Axes, case: str, table: NamedArray) -> None:
             counts[:-1],
             np.where(above > ROUNDING, 100 * above, np.nan),
             marker=".",
-            label=f"{last[place] / (2 * math.pi):.4g} Hz",
+            label=f"{rounded(last[place] / (2 * math.pi), 4)} Hz",
             **stroke(i),
         )
     axis.set_yscale("log")

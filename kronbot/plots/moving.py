@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from kronbot.floats import rounded
 from kronbot.mechanics.multibody import drawing
 from kronbot.plots import arms, curves, stills
 from kronbot.plots.curves import Curve, Diagram
@@ -48,7 +49,7 @@ def moving(result: Result, title: str, panels: Mapping[str, Diagram], others: Se
             arms.trace(axis, view, shape, color=shades[k])
         arms.joints(axis, view, robot, shapes[-1])
         arms.bodies(axis, view, robot, states[-1], i == 0)
-        times = ", ".join(f"{t:.3g}" for t in time.values[chosen])
+        times = ", ".join(rounded(t, 3) for t in time.values[chosen])
         arms.finish(axis, view, f"at t = {times} s" if i == 0 else f"the same, seen along {view.along}")
     for key, diagram in panels.items():
         curves.draw(axes[key], time, diagram)

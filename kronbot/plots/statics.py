@@ -12,6 +12,7 @@ import numpy as np
 from kronbot.description.choices import ORDERS
 from kronbot.description.wording import listing
 from kronbot.errors import ComputationError, Interrupted
+from kronbot.floats import rounded
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.build import at_order
@@ -287,7 +288,8 @@ def _curves(robot: Robot, result: Result, swept: str) -> list[Curve]:
     found = []
     for key in dict.fromkeys(keys):
         words = [
-            f"{word} = {factor * value:.3g} {unit}" for (word, factor, unit), value in zip(shown, key, strict=True)
+            f"{word} = {rounded(factor * value, 3)} {unit}"
+            for (word, factor, unit), value in zip(shown, key, strict=True)
         ]
         cases = [place for place, other in enumerate(keys) if other == key]
         found.append(Curve(style.wrapped(words, ROOM) if words else "", cases))

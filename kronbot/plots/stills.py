@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from kronbot.floats import rounded
 from kronbot.mechanics.multibody import drawing
 from kronbot.plots import arms
 from kronbot.plots.style import COLOURS, GREY, SPATIAL, entitle, readable
@@ -221,6 +222,6 @@ def states(
     for (r, R), (before, _) in zip(frames(chosen[-1]), frames(straight[-1]), strict=True):
         still.triad(before + factor * (r - before), R, arms.SHARE * still.size)
     title = f"in space{which}" + (f", deflections x{factor:g}" if (chosen != straight).any() else "")
-    title += f", twists up to {math.degrees(turned):.3g} deg" if turned > arms.UNSEEN else ""
+    title += f", twists up to {rounded(math.degrees(turned), 3)} deg" if turned > arms.UNSEEN else ""
     beams = any(link.beam is not None for link in robot.links)
     still.finish(title + ("; ribbons lie across y of their beams" if beams else ""))

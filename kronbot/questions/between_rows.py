@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kronbot.floats import Array
+from kronbot.floats import Array, rounded
 from kronbot.model.robot import Robot
 
 # Modes that swing with less than this share of the largest deflection (by modal mass) are not looked for in rows.
@@ -45,5 +45,5 @@ def told_of_vibrations(
     period = 2 * np.pi / float(swinging[unseen].max())
     return [
         f"a vibration of about {1 / period:.3g} Hz is too fast for rows that are {step:.3g} s apart: between them it "
-        f"swings once in {period:.2g} s; a step of {period / ROWS:.1g} s shows it"
+        f"swings once in {rounded(period)} s; a step of {rounded(period / ROWS, 1)} s shows it"
     ]

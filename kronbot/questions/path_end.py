@@ -6,7 +6,7 @@ import numpy as np
 
 from kronbot.description.wording import listing
 from kronbot.errors import Argument
-from kronbot.floats import Array
+from kronbot.floats import Array, rounded
 from kronbot.mechanics.static.equilibria import Case, Equilibria, whole
 from kronbot.mechanics.static.equilibrium import Lost, Path, metric
 from kronbot.mechanics.static.small import tips
@@ -22,7 +22,7 @@ LOOSE, MOVES = 1e-14, 1e-6
 
 def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpose: str) -> str:
     """Where the path from the ``straight`` state q (n,) ends; ``what`` grows along it is named."""
-    bent = [f"the tip of {name} is {tip[0, 0]:.3g} m off, {100 * tip[0, 1]:.3g} % of its length"
+    bent = [f"the tip of {name} is {tip[0, 0]:.3g} m off, {rounded(100 * tip[0, 1], 3)} % of its length"
             for name, tip in tips(robot, purpose, lost.q[None]).items()]  # fmt: skip
     text = f"no stable path of equilibria beyond {lost.share:.4g} of the {what}; there "
     text += " and ".join(bent) or "all links are rigid"
