@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -70,6 +71,15 @@ class Found:
     errors: Mapping[str, Array]
     solution: Solution
     frozen: bool
+
+    @property
+    def force_errors(self) -> Array:
+        """Bounds of the errors of h (n,): its own, and what errors of M, D, K make of the motion, which may be dust."""
+        found, n = self.errors["h"], len(self.point.q)
+        for name, motion in zip("MDK", (self.point.qdd, self.point.qd, self.point.q), strict=True):
+            errors = self.errors[name]
+            found = found + errors.reshape((math.isqrt(errors.size),) * 2)[:n, :n] @ np.abs(motion)
+        return found
 
 
 def formulas(robot: Robot, locked: frozenset[int]) -> Question:
@@ -215,7 +225,7 @@ class Linearization:
         free, own, names, states, inputs, outputs = at.free, at.own, at.names, at.states, at.inputs, at.outputs
         count, beside = len(free), len(own) - len(free)
         found = of_loop(given.solution.poles, count)
-        h = np.where(np.abs(values["h"]) <= given.errors["h"], 0.0, values["h"])[free]  # balanced to rounding
+        h = np.where(np.abs(values["h"]) <= given.force_errors, 0.0, values["h"])[free]  # balanced to rounding
         size = robot.n + len(self._integrals)
         E, dE = (rows["E"].reshape(size, len(inputs))[own, :] for rows in (values, given.errors))
         outputs, *seen_of = outputs_seen(robot, values, given.errors, outputs, len(inputs), free, choice)

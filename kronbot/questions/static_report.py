@@ -13,6 +13,7 @@ from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.errors import KronbotError, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.linear.rounding import without_dust
 from kronbot.mechanics.multibody.rotations import along
 from kronbot.mechanics.static.compliance import compliance
 from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, Given, whole
@@ -70,7 +71,8 @@ class Report:
         found: dict[str, Array] = {}
         for trace in traces:
             if trace is not None:
-                found |= trace.rows(self.q, self.cases.loads, self._whole, *self._about)
+                points = [self.q, self.cases.loads, self._whole, *self._about]
+                found |= without_dust(trace, points, trace.rows(*points))
         if "coupling" in found:
             driven = [joint.driven for joint in self.equilibria.robot.joints]
             found["quadratic"][:, driven] += self._coupled(found["coupling"], found["second"])

@@ -23,6 +23,8 @@ from kronbot.records import dataclass
 PAIRS, SAFETY, STEP = 3, 4.0, 2.0**-38
 # By which share all numbers are changed to see whether a zero stands for a symmetry.
 SHARE = 1e-2
+# A share of the largest entry below which one may be rounding, and rows whose errors are looked for at once.
+FAINT, BLOCK = 1e-14, 512
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,7 @@ class Entries:
     @staticmethod
     def at(trace: Trace, points: Sequence[Array]) -> Entries:
         """Those at points."""
-        A, *others = trace.beside(points, STEP, PAIRS)
-        with np.errstate(invalid="ignore"):
-            ahead, back = (np.array(side) - A for side in (others[:PAIRS], others[PAIRS:]))
-            turned, left = (np.fmax.reduce(np.abs(change)) for change in (ahead - back, ahead + back))
-        errors = SAFETY * ROUNDING / (2 * STEP) * turned + 2 * left + ROUNDING * np.abs(A)
+        A, errors = _with_errors(trace, points)
         both, count = trace.named(np.concatenate([A, errors])), len(A)
         values, known = (
             {name: each[rows] for name, each in both.items()} for rows in (slice(count), slice(count, None))
@@ -136,6 +134,35 @@ class Entries:
     def _elsewhere(self) -> Entries:
         """The same with other numbers."""
         return Entries.at(*self.trace.elsewhere(self.points, SHARE))
+
+
+def without_dust(trace: Trace, points: Sequence[Array], found: Mapping[str, Array]) -> dict[str, Array]:
+    """What a trace has given at points (each input N, size), by name, with 0 for what is nothing but rounding of terms
+    that cancel: where something is faint beside others of its output, errors are looked for."""
+    cleared = {name: values.copy() for name, values in found.items()}
+    rows = np.flatnonzero(np.any([_faint(values) for values in found.values()], axis=0))
+    for some in np.array_split(rows, max(1, math.ceil(len(rows) / BLOCK))):
+        if some.size:
+            _, errors = _with_errors(trace.of_some(some), [part[some] for part in points])
+            for name, error in trace.named(errors).items():
+                values = cleared[name][some]
+                cleared[name][some] = np.where(np.abs(values) <= error, 0.0, values)
+    return cleared
+
+
+def _faint(values: Array) -> npt.NDArray[np.bool_]:
+    """Whether rows (N, ...) have an entry that is nothing beside the largest."""
+    size = np.abs(values).reshape(len(values), -1)
+    return np.asarray(((size > 0) & (size <= FAINT * size.max(axis=1, keepdims=True, initial=0.0))).any(axis=1))
+
+
+def _with_errors(trace: Trace, points: Sequence[Array]) -> tuple[Array, Array]:
+    """All outputs (N, numbers) at points, and what rounding does to them."""
+    A, *others = trace.beside(points, STEP, PAIRS)
+    with np.errstate(invalid="ignore"):
+        ahead, back = (np.array(side) - A for side in (others[:PAIRS], others[PAIRS:]))
+        turned, left = (np.fmax.reduce(np.abs(change)) for change in (ahead - back, ahead + back))
+    return A, SAFETY * ROUNDING / (2 * STEP) * turned + 2 * left + ROUNDING * np.abs(A)
 
 
 def _with_dust(rows: Array, errors: Array) -> Array:

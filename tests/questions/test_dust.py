@@ -1,0 +1,46 @@
+"""What cancels is 0 in answers: of terms within their errors nothing is left for a summary or a column."""
+
+import pytest
+from robots_in_tests import loaded
+
+BLADE = """
+  - name: blade{0}
+    parent: hub
+    joint: {{type: fixed}}
+    pose: {{rpy: [0, 0, {0}*2*pi/3]}}
+    flexible: {{length: 38, mass: 6000, EI: {{y: 2e9, z: 5e9}}, modes: {{v: 1, w: 1}}}}"""
+TURBINE = """kronbot: 1
+name: turbine
+gravity: [0, 0, -9.81]
+links:
+  - name: tower
+    joint: {type: fixed}
+    pose: {rpy: [0, -pi/2, 0]}
+    flexible: {length: 80, mass: 250000, EI: {y: 2e11, z: 2e11}, modes: {v: 1, w: 1}, shape: craig-bampton}
+  - name: hub
+    joint: {type: revolute, name: rotor}
+    pose: {xyz: [-4, 0, 2]}
+    rigid: {mass: 15000, inertia: {Ixx: 3e4, Iyy: 3e4, Izz: 6e4}}""" + "".join(BLADE.format(i) for i in (0, 1, -1))
+SCARA = """kronbot: 1
+name: scara
+gravity: [0, 0, -9.81]
+links:
+  - name: a
+    joint: {type: revolute, name: q1}
+    pose: {}
+    flexible: {mass: 2, length: 0.4, EI: {z: 4e3, y: 3e3}, GJ: 2e3, polar_inertia: 2e-3, modes: {w: 1, torsion: 1}}
+  - {name: b, joint: {type: revolute, name: q2}, pose: {xyz: [0, 0, 0.05]}, rigid: {mass: 3, com: [0.15, 0, 0]}}
+"""
+
+
+def test_forces_of_a_balance_are_zero_within_what_its_matrices_are_known_to():
+    """Blades of a rotor in its plane bend across gravity by dust alone, which leaves a force that is dust of dust."""
+    assert loaded(TURBINE).linearize(equilibrium=True, qd={"rotor": 1.8}).summary["largest_h_L"] == 0
+
+
+def test_torques_about_the_vertical_are_zero():
+    """Of gravity, whose terms cancel to rounding there, as in the reaction; other torques are what they are."""
+    angles = {"q1": [0.3, 0.9], "q2": [0.7, -1.2, 2.0]}
+    answer = loaded(SCARA).statics(angles=angles)
+    assert not answer["torque.q1"].any() and not answer["reaction.mz"].any()
+    assert answer["torque.q2"][0] == pytest.approx(2e-3, rel=0.5)  # the axis leans where the arm twists
