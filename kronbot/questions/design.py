@@ -16,7 +16,7 @@ from kronbot.description.controlling import Control, StateFeedback
 from kronbot.description.gains import AT, ROW, SEEN, TORQUE
 from kronbot.description.schema import Simulate
 from kronbot.description.table import Table
-from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.feedback import (
     Reached,
@@ -294,6 +294,8 @@ def _shaper(robot: Robot, point: Point, choice: Choice, kind: str) -> Result:
     """An input shaper for the lowest mode: of the closed loop where controllers are, else with joints locked."""
     loop = controls(robot)
     locked = choice.locked if loop else frozenset(robot.rigid)
+    if 0 < len(choice.locked) < len(locked):
+        raise UsageError(Argument("lock"), ": without controllers a shaper is for joints that are all locked")
     found = Linearization(robot, replace(choice, locked=locked), True, loop).found(point)
     swinging = [pole for pole in found.solution.poles if pole.value.imag > 0 and not pole.free]
     if not swinging:

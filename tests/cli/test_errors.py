@@ -405,6 +405,7 @@ HEEDLESS = [
     (["plan", "--to", "q1=1", "--duration", "1", "--after", "2"], "--after: nothing vibrates here; leave it out"),
     (["simulate", "--duration", "1", "--algorithm", "recursive"], "leave it out, or take --algorithm composite"),
     (["export", "--of", "all", "-o", "e.py", "--algorithm", "recursive"], "or take --algorithm composite"),
+    (["design", "--shaper", "zv", "--lock", "q1"], "--lock: without controllers a shaper is for joints that are all"),
     ([*FIT, "--initial", "fitted"], "--initial: only motions begin somewhere; leave it out for statics"),
     ([*FIT, "--seed", "5"], "nothing is drawn: leave out --seed, or add --starts, or a share to --validate"),
     ([*FIT, "--synthetic", "3", "--validate", "0.3"], "are all fitted: leave out --validate"),
@@ -417,6 +418,7 @@ HEEDLESS = [
 def test_what_changes_nothing_is_refused(line, told, tmp_path, monkeypatch, capsys):
     """Options that what is asked, or this robot, does not heed."""
     follower = "  - {name: hand, joint: {type: revolute, name: q2, follows: -q1}, dh: {a: 1, d: 0, alpha: 0, theta: 0}}"
+    follower += "\n  - {name: tool, joint: {type: revolute, name: q3}, dh: {a: 1, d: 0, alpha: 0, theta: 0}}"
     monkeypatch.chdir(tmp_path)
     (tmp_path / "d.csv").write_text("q1,torque.q1\n0.1,0\n0.2,0\n")
     (tmp_path / "arm.yaml").write_text(ARM.replace("links:", "parameters: {m: 1}\nlinks:") + follower)
