@@ -262,8 +262,9 @@ class Named:
                 raise UsageError(Argument("columns"), f" {quote(name)[1:-1]}: no finite number in row {row}")
             found = {**found, name: made_here}
         beyond = {name: np.flatnonzero(np.abs(found[name]) > MOST) for name in wanted}
+        why = "is too large for its square; other units?"
         told = {
-            name: f"{quote(name)}: {found[name][rows[0]]:g} in row {rows[0] + 1} is too large for its square; other units?"
+            name: f"{quote(name)}: {found[name][rows[0]]:g} in row {rows[0] + 1} {why}"
             for name, rows in beyond.items()
             if len(rows)
         }
