@@ -280,6 +280,22 @@ def test_angles_at_a_pitch_of_a_quarter_turn_make_the_rotation(opened):
 
 
 @pytest.mark.slow
+def test_half_a_turn_is_that_of_kinematics(opened):
+    """A tool that points down: the sign of pi is none of rounding."""
+    robot = kronbot.loads(
+        "kronbot: 1\nname: down\ngravity: [0, 0, 0]\nlinks:\n"
+        "  - {name: a, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 1, com: [1, 0, 0]}}\n"
+        "  - {name: b, joint: {type: fixed}, pose: {xyz: [1, 0, 0], rpy: [pi, 0, 0]}, rigid: {mass: 1}}\n"
+    )
+    for q1 in (0.3, -0.3, np.pi):
+        answer = robot.kinematics(q=[q1])
+        with opened(answer) as page:
+            found = page.evaluate("kronbot.pose()")
+        assert found["angles"] == pytest.approx(answer["pose"][0, 3:6], abs=1e-12)
+        assert min(found["angles"]) > -3.14
+
+
+@pytest.mark.slow
 def test_ellipsoids_are_seen_without_bodies(opened):
     """And the numbers have their colours."""
     with opened(kronbot.load("puma560").jacobian(q=[0.1, 0.8, 0.5, 0.3, 0.8, 0])) as page:

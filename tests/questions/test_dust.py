@@ -33,6 +33,7 @@ links:
 """
 
 
+@pytest.mark.slow
 def test_forces_of_a_balance_are_zero_within_what_its_matrices_are_known_to():
     """Blades of a rotor in its plane bend across gravity by dust alone, which leaves a force that is dust of dust."""
     assert loaded(TURBINE).linearize(equilibrium=True, qd={"rotor": 1.8}).summary["largest_h_L"] == 0

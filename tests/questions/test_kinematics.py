@@ -135,3 +135,14 @@ def test_a_frame_that_stays_has_formulas_of_numbers():
     """Nothing in them depends on a symbol."""
     found = kronbot.load("canadarm").symbolic().kinematics(frame="base").arrays["T"].values
     assert [str(entry) for entry in np.ravel(found)] == [str(int(i % 5 == 0)) for i in range(16)]
+
+
+def test_half_a_turn_is_pi_whichever_sign_rounding_gives_it():
+    """A tool that points down has the roll of its file, pi, not -pi; so has one that is turned about the vertical."""
+    half = np.diag([1.0, -1.0, -1.0])
+    for dust in (0.0, -0.0, 1e-16, -1e-16, 3e-16, -3e-16):
+        R = half.copy()
+        R[2, 1] = dust
+        assert roll_pitch_yaw(R)[0] == pytest.approx(np.pi)
+        assert roll_pitch_yaw(R[::-1, ::-1])[2] == pytest.approx(np.pi)
+    assert roll_pitch_yaw(np.array([[1, 0, 0], [0, -0.6, 0.8], [0, -0.8, -0.6]]))[0] == np.arctan2(-0.8, -0.6)

@@ -10,7 +10,8 @@ from kronbot.floats import Array
 # Below this a rotation has no axis of its own: it is whole turns about the axis before it.
 AXIS = 1e-7
 TURNS = np.arange(-8, 9)
-# Cosine of a pitch below which roll and yaw turn about one axis: what tells them apart is rounding.
+# Cosine of a pitch below which roll and yaw turn about one axis: what tells them apart is rounding; and how near to -pi
+# an angle is pi.
 LOCK = 1e-12
 
 
@@ -67,13 +68,20 @@ def quaternions(R: Array) -> Array:
 def roll_pitch_yaw(R: Array) -> Array:
     """Angles (..., 3) with R = Rz(yaw) Ry(pitch) Rx(roll), pitch from -pi/2 to pi/2; roll is 0 where it has no axis.
 
+    Roll and yaw are in (-pi, pi]: half a turn is pi, whichever sign rounding gives it.
     The yaw is that which belongs to the roll, so that the three make R again to rounding also near a pitch of pi/2.
     """
     upright = np.hypot(R[..., 2, 1], R[..., 2, 2])
-    roll = np.where(upright < LOCK, 0.0, np.arctan2(R[..., 2, 1], R[..., 2, 2]))
+    roll = np.where(upright < LOCK, 0.0, _turned(R[..., 2, 1], R[..., 2, 2]))
     c, s = np.cos(roll), np.sin(roll)
-    yaw = np.arctan2(s * R[..., 0, 2] - c * R[..., 0, 1], c * R[..., 1, 1] - s * R[..., 1, 2])
+    yaw = _turned(s * R[..., 0, 2] - c * R[..., 0, 1], c * R[..., 1, 1] - s * R[..., 1, 2])
     return np.stack([roll, np.arctan2(-R[..., 2, 0], upright), yaw], axis=-1)
+
+
+def _turned(sine: Array, cosine: Array) -> Array:
+    """The angle of a sine and a cosine, in (-pi, pi] to rounding."""
+    angle = np.arctan2(sine, cosine)
+    return np.asarray(np.where(angle < LOCK - np.pi, angle + 2 * np.pi, angle))
 
 
 def of_roll_pitch_yaw(angles: Array) -> Array:

@@ -251,12 +251,13 @@ function show() {
   }
 }
 
-// Of the endpoint as it is drawn: x, y, z (m) and the angles of Rz(yaw) Ry(pitch) Rx(roll) (rad).
-const told = [];
+// Of the endpoint as it is drawn: x, y, z (m) and the angles of Rz(yaw) Ry(pitch) Rx(roll) (rad), those of
+// kronbot kinematics: half a turn is pi, whichever sign rounding gives it.
+const told = [], turned = (y, x) => { const angle = Math.atan2(y, x); return angle + 2 * Math.PI * (angle < LOCK - Math.PI); };
 function pose() {
   const e = arm.endpoint.matrixWorld.elements;
-  const upright = Math.hypot(e[6], e[10]), roll = upright < LOCK ? 0 : Math.atan2(e[6], e[10]);
-  const c = Math.cos(roll), s = Math.sin(roll), yaw = Math.atan2(s * e[8] - c * e[4], c * e[5] - s * e[9]);
+  const upright = Math.hypot(e[6], e[10]), roll = upright < LOCK ? 0 : turned(e[6], e[10]);
+  const c = Math.cos(roll), s = Math.sin(roll), yaw = turned(s * e[8] - c * e[4], c * e[5] - s * e[9]);
   return { position: arm.tip().toArray(), angles: [roll, Math.atan2(-e[2], upright), yaw] };
 }
 function readout() {
