@@ -56,10 +56,14 @@ def content(name: str, folder: host.Folder, most: int) -> bytes:
 
     Raises NotPrivate for anything else, for more than ``most`` bytes too, and OSError.
     """
-    with open(folder.open(name, os.O_RDONLY), "rb") as file:
-        found = os.fstat(file.fileno())
+    descriptor = folder.open(name, os.O_RDONLY)
+    try:  # a folder is looked at before it is a file: open tells it by a number alone
+        found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or host.exposed(found):
             raise NotPrivate(f"{name} is not a file that only its owner, the user, can write")
         if found.st_size > most:
             raise NotPrivate(f"{name} has more than {most} bytes")
-        return file.read(most)
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(descriptor)

@@ -404,7 +404,12 @@ def test_no_compiler(settings, monkeypatch, reasons):
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("echo unhappy; touch traced.so; exit 1", "unhappy"), ("exit 0", "No such file")]
+    ("text", "reason"),
+    [
+        ("echo unhappy; touch traced.so; exit 1", "unhappy"),
+        ("exit 0", "No such file"),
+        ("mkdir traced.so", "traced.so is not a file"),
+    ],
 )
 def test_a_compiler_that_fails(text, reason, kept, tmp_path, monkeypatch, reasons):
     """Also one that claims success; nothing stays behind."""
@@ -413,6 +418,21 @@ def test_a_compiler_that_fails(text, reason, kept, tmp_path, monkeypatch, reason
     assert reason in reasons()
     assert kept.entries() == []
     assert left_over(kept) == []
+
+
+def test_a_full_disk_leaves_nothing_behind(kept, monkeypatch, reasons):
+    """Where there was room for the digest alone it is not kept, either."""
+    whole = os.open
+
+    def full(name, flags, *mode, **where):
+        stored = str(name).endswith(".so") and flags & os.O_CREAT
+        return whole("/dev/full" if stored else name, flags & ~os.O_EXCL if stored else flags, *mode, **where)
+
+    monkeypatch.setattr(os, "open", full)
+    assert native(sample()) is None
+    monkeypatch.undo()
+    assert "No space left" in reasons()
+    assert [name for name in os.listdir(kept.path) if not name.startswith("lock-")] == []
 
 
 def test_a_library_that_does_not_load(kept, tmp_path, monkeypatch, reasons):

@@ -112,12 +112,13 @@ class Cache:
         Returns its path.
         """
         own = f"{key}.{suffix}"
-        # The digest first: whoever sees the entry finds it.
-        for name, part in ((f"{key}.sha256", _digest(own, content).encode()), (own, content)):
-            draft = f"{place.name}/{name}"
-            with open(self._folder.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+        # The digest first: whoever sees the entry finds it. Both are written before: a full disk leaves none alone.
+        parts = {f"{key}.sha256": _digest(own, content).encode(), own: content}
+        for name, part in parts.items():
+            with open(self._folder.open(f"{place.name}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(part)
-            self._folder.rename(draft, name)
+        for name in parts:
+            self._folder.rename(f"{place.name}/{name}", name)
         return self.path / own
 
     @contextmanager
