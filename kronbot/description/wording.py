@@ -195,11 +195,11 @@ def _unicode_name(character: str) -> str:
     return unicodedata.name(character, f"U+{ord(character):04X}")
 
 
-def listing(options: Iterable[str]) -> str:
-    """The options one after the other, for "known are ..."; long lists are cut."""
+def listing(options: Iterable[str], most: int = 20) -> str:
+    """The options one after the other, for "known are ..."; longer lists are cut."""
     names = list(options)
-    shown = ", ".join(names[:20])
-    return f"{shown}, ... ({len(names)} in all)" if len(names) > 20 else shown
+    shown = ", ".join(names[:most])
+    return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown
 
 
 def escaped(text: str) -> str:

@@ -13,6 +13,7 @@ from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.joint import FreeJoint
 from kronbot.plots.style import COLOURS, GREY, WIDTH, entitle, number_ticks, readable
+from kronbot.questions.elements import depths_of_tendons
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.6}
 # Marks, colours and words of a payload and of other bodies.
 PAYLOAD, BODY = ("D", COLOURS[4], "payload"), ("o", GREY, "rigid body")
 ELEMENT: dict[str, Any] = {"color": COLOURS[2], "linestyle": (0, (3, 1.5)), "linewidth": 1.2, "zorder": 2.3}
+SLACK = {**ELEMENT, "linestyle": (0, (1, 3)), "linewidth": 0.9}
 # The length of the axes of frames, as a share of the robot's size, and their colours and strokes: x, y, z.
 SHARE = 0.12
 AXES = ((COLOURS[1], "-"), (COLOURS[2], "--"), (COLOURS[0], ":"))
@@ -153,12 +155,13 @@ def joints(axis: Axes, view: View, robot: Robot, shape: Sequence[np.ndarray]) ->
 def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = True) -> None:
     """Mark the centres of mass of rigid bodies, the area of a mark by the mass; payloads on a line from their tip.
 
-    Elements are broken lines from end to end. In the legend too, where they are to be ``named``.
+    Elements are broken lines from end to end, slack tendons dotted ones. In the legend too, where they are to be
+    ``named``.
     """
     known = set(axis.get_legend_handles_labels()[1])
-    for ends in drawing.elements(robot, q):
-        axis.plot(*view.of(ends.T), label="element" if named and "element" not in known else None, **ELEMENT)
-        known.add("element")
+    for ends, (word, look) in zip(drawing.elements(robot, q), elements(robot, q), strict=True):
+        axis.plot(*view.of(ends.T), label=word if named and word not in known else None, **look)
+        known.add(word)
     found = drawing.bodies(robot, q)
     sizes = marks(found.masses)
     # A square on its tip reaches beyond the circle of its size: the larger of two in one place is below the other.
@@ -174,6 +177,16 @@ def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = Tr
             *centre, mark, markersize=float(sizes[i]), color=colour, label=label, **EDGE, zorder=2.5, clip_on=False
         )
         known.add(word)
+
+
+def elements(robot: Robot, q: np.ndarray) -> list[tuple[str, dict[str, Any]]]:
+    """What each straight piece of the elements at q (n,) is called, and how it is drawn; whether tendons whose rest has
+    no value are slack nobody knows."""
+    known = not any(each.one_sided and robot.parameters.free_in(each.rest) for each in robot.elements)
+    depths = depths_of_tendons(robot, q[None]) if known else {}
+    slack = {name for name, depth in depths.items() if depth[0] < 0}
+    looks = [("slack tendon", SLACK) if each.name in slack else ("element", ELEMENT) for each in robot.elements]
+    return [look for look, each in zip(looks, robot.elements, strict=True) for _ in each.pieces]
 
 
 def marks(masses: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from kronbot.model.robot import Robot
 from kronbot.plots import arms, curves, stills
 from kronbot.plots.curves import Curve, Diagram
 from kronbot.plots.frequency_response import Pair, pair_of, response
-from kronbot.plots.modes import HIGHEST, MOST, draw_shape, of_an_instant, swinging, told
+from kronbot.plots.modes import HIGHEST, MOST, SWINGING, draw_shape, of_an_instant, swinging, told
 from kronbot.plots.poles import draw_poles, visible
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, flow, number_ticks, short
 from kronbot.questions.responses import unit_of_pair
@@ -74,7 +74,7 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None, most: int) ->
     heights += [stills.HEIGHT if spatial else min(HIGHEST, arms.height(seen, [lines(q)], 0.5))] * len(rows)
     title = f"linear model of {robot.name}, order {result.order}"
     title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
-    title += of_an_instant(result)
+    title += of_an_instant(result) + (SWINGING if shapes else "")
     axes = Picture(title, [*mosaic, *rows], heights, spatial=spatial)
     draw_poles(axes["pole"], poles, int(result.summary["free_coordinates"]))
     if "response" in mosaic[0]:

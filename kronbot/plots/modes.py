@@ -31,6 +31,8 @@ SHOWN, MOST = 5, 60
 SHARE = stills.DEFLECTED
 # Inches: several rows should fit on a page.
 HIGHEST = 2.6
+# What lines of a mode are: dotted ones half a period after the others.
+SWINGING = "; grey: at rest, dotted: back"
 # Curves of a diagram, and shares that are rounding there.
 CURVES, ROUNDING = 6, 1e-14
 
@@ -72,6 +74,7 @@ def draw(result: Result, whole: bool = False) -> Picture:
         heights.append(HEIGHT)
     shown = " and ".join(f"{case} ({told(len(found[case]), len(every[case]))})" for case in every)
     title = f"modes of {robot.name}, order {result.order}, joints {shown}{of_an_instant(result)}"
+    title += SWINGING if any(found.values()) else ""
     axes = Picture(title, mosaic, heights, spatial=spatial)
     axes.naming = mosaic[0][0]
     for key, case in tables.items():

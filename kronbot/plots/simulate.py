@@ -12,6 +12,7 @@ from kronbot.model.robot import Robot
 from kronbot.plots import arms, curves
 from kronbot.plots.curves import Curve, Diagram
 from kronbot.plots.moving import moving, numbered
+from kronbot.plots.panels import kind
 from kronbot.plots.style import Picture, drawn
 from kronbot.questions.columns import columns_of_simulate
 from kronbot.questions.commanded import commanded
@@ -28,7 +29,9 @@ def draw(result: Result) -> Picture:
     """The picture of a run, whole or stopped early."""
     robot = result.model
     imbalance = Curve("", "J", np.abs(result.series["energy.balance"]))
-    axes = moving(result, _title(robot, result), _diagrams(robot, result), [BALANCE] if imbalance.peak else [])
+    diagrams = _diagrams(robot, result)
+    title = _title(robot, result) + _at_zero(robot, diagrams)
+    axes = moving(result, title, diagrams, [BALANCE] if imbalance.peak else [])
     if imbalance.peak:
         share = f"imbalance of energy, {result.summary['energy_drift']:.1e} of the largest"
         curves.draw_logarithmic(axes[BALANCE], Curve("t", "s", result.series["t"]), Diagram(share, [imbalance]))
@@ -38,6 +41,18 @@ def draw(result: Result) -> Picture:
 def _title(robot: Robot, result: Result) -> str:
     whole = f"simulate {robot.name}, order {result.order}"
     return whole if result.summary["complete"] else f"{whole}: incomplete, stopped at t = {result.summary['end']:g} s"
+
+
+def _at_zero(robot: Robot, diagrams: Mapping[str, Diagram]) -> str:
+    """What a title says of loads that have no panel, since all of them are 0 all the time."""
+    drawn = {kind(name) for name in diagrams}
+    there = {
+        "torque": ("joint torques", any(joint.revolute for joint in robot.joints)),
+        "force": ("joint forces", not all(joint.revolute for joint in robot.joints)),
+        "tension": ("tensions of elements", bool(robot.elements)),
+    }
+    still = [words for word, (words, loaded) in there.items() if loaded and word not in drawn]
+    return f"; 0: {' and '.join(still)}" if still else ""
 
 
 def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
@@ -65,8 +80,8 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
             if np.ptp(asked) > 0 or abs(stray[0]) <= UNMOVED:
                 strays.append(Curve(driven, unit, stray))
         if own:
-            of_motors = " of motors" if any(joint.elastic for joint in followed) else ""
-            diagrams[word] = Diagram(title + (f", grey: commanded{of_motors}" if followed else ""), own)
+            whose = "motors as" if any(joint.elastic for joint in followed) else "as"
+            diagrams[word] = Diagram(title + (f", grey: {whose} commanded" if followed else ""), own)
     torsion = [Curve(robot.coordinates[i], robot.units[i], series[robot.coordinates[i]]) for i in arms.twisting(robot)]
     for word, title, group, least in (
         ("deviation", "deviation from the commanded motion", strays, UNMOVED),

@@ -134,8 +134,9 @@ class Still:
         """
         factor, _ = self.scale
         starts, found = drawing.elements(self.robot, rest), drawing.bodies(self.robot, q)
-        for ends in starts + by * (drawing.elements(self.robot, q) - starts):
-            self.axis.plot(*(factor * ends.T), **arms.ELEMENT)
+        ways = drawing.elements(self.robot, q) - starts
+        for start, way, (_, look) in zip(starts, ways, arms.elements(self.robot, q), strict=True):
+            self.axis.plot(*(factor * (start + by * way).T), **look)
         centres = drawing.bodies(self.robot, rest).centres
         centres = factor * (centres + by * (found.centres - centres))
         for i, size in enumerate(arms.marks(found.masses)):

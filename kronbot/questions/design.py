@@ -16,6 +16,7 @@ from kronbot.description.controlling import Control, StateFeedback
 from kronbot.description.gains import AT, ROW, SEEN, TORQUE
 from kronbot.description.schema import Simulate
 from kronbot.description.table import Table
+from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.feedback import (
@@ -127,8 +128,8 @@ def design(
     inputs = [f"torque.{joint.name}" for joint in driven]
     Q, R = weighing(robot, wish, driven, states)
     summary: dict[str, Scalar] = {"states": 2 * n, "reached": len(rest.A)}
-    if len(rest.A) < 2 * n:
-        summary["unreached"] = _in_words(lost, idle, names)
+    unreached = _in_words(lost, idle, names) if len(rest.A) < 2 * n else []
+    summary |= {"unreached": ", ".join(unreached)} if unreached else {}
     K, P = regulator(rest, Q, R) if wish.lqr else (placed(rest, wish.poles), None)
     summary |= _margins(rest, K)
     at = np.concatenate([found.point.q[free], np.zeros(n)])
@@ -151,7 +152,8 @@ def design(
             summary["filtered_disk_margin"] = disk_margin(*filtered(A, B, C, K, seen["L"].values))[0]
         arrays |= seen
     told = told_of_time(robot)
-    told += [f"no torque reaches {summary['unreached']}: the gains leave it alone"] if len(rest.A) < 2 * n else []
+    which = "it" if len(unreached) == 1 else "them"
+    told += [f"no torque reaches {listing(unreached, 3)}: the gains leave {which} alone"] if unreached else []
     slowest, fastest = float(np.abs(closed.real).min()), float(np.abs(closed).max())
     if P is not None and not locked:
         model = found, P, Q, R, states, inputs, slowest, fastest
@@ -194,12 +196,12 @@ def _by_name(
     return np.array(list(values.values()))
 
 
-def _in_words(lost: Sequence[Pole], idle: Array, names: Sequence[str]) -> str:
+def _in_words(lost: Sequence[Pole], idle: Array, names: Sequence[str]) -> list[str]:
     """Modes by the coordinate that moves most in them, and their frequency; free directions by their coordinates."""
     moving: list[int] = np.flatnonzero((np.abs(idle) > SHARE).any(axis=1)).tolist()
     told = [f"momentum of {names[place]}" for place in moving]
     told += [f"{names[int(np.abs(p.right).argmax())]} ({abs(p.value):.4g} rad/s)" for p in lost]
-    return ", ".join(dict.fromkeys(told))
+    return list(dict.fromkeys(told))
 
 
 def _margins(rest: Reached, K: Array) -> dict[str, Scalar]:

@@ -416,7 +416,7 @@ def test_deviations_of_elastic_joints_are_those_of_their_motors(picture):
     drawn = np.abs(line(starting(figure, "deviation"), "j.motor").get_ydata()).max()
     peak = result.summary["peak_deviation.j"]
     assert drawn / peak in (pytest.approx(1e3), pytest.approx(1e6), pytest.approx(180 / np.pi))
-    assert starting(figure, "joint angles").get_title(loc="left") == "joint angles, grey: commanded of motors"
+    assert starting(figure, "joint angles").get_title(loc="left") == "joint angles, grey: motors as commanded"
 
 
 def test_deviations_of_what_is_small_beside_other_columns(picture):
@@ -870,7 +870,7 @@ def test_what_is_left_out_is_said_and_convergence_is_drawn(picture):
     robot = shipped("canadarm")
     result = vibration.vibration(robot, np.zeros(robot.n), np.zeros(robot.n), 3)
     figure = picture(modes.draw, result)
-    assert figure.get_suptitle().endswith("joints locked (5 of 6) and free (5 of 6)")
+    assert figure.get_suptitle().endswith("locked (5 of 6) and free (5 of 6); grey: at rest, dotted: back")
     axis = starting(figure, "locked: frequencies above those with 3 modes")
     table = result.arrays["convergence_locked"].values
     first = axis.lines[0]
@@ -878,7 +878,7 @@ def test_what_is_left_out_is_said_and_convergence_is_drawn(picture):
     assert first.get_ydata() == pytest.approx(100 * (table[:2, 0] / table[2, 0] - 1))
     assert first.get_label() == f"{table[2, 0] / 2 / np.pi:.4g} Hz"
     model = linear(shipped("canadarm"))
-    assert picture(linearize.draw, model).get_suptitle().endswith("4 of 6 modes that swing")
+    assert picture(linearize.draw, model).get_suptitle().endswith("4 of 6 modes that swing; grey: at rest, dotted: back")
 
 
 def test_pictures_of_sweeps_have_their_orders(monkeypatch, capsys):
@@ -1364,6 +1364,36 @@ def test_a_base_that_floats_and_elements_are_seen(picture):
     (view,) = [each for each in figure.axes if each.get_title(loc="left").startswith("at t")]
     dashed = [each.get_xydata() for each in view.lines if each.is_dashed() and len(each.get_xdata()) == 2]
     assert dashed == [pytest.approx(ends[:, [0, 2]], abs=1e-12) for ends in (rope, stay)]
+
+
+HELD = """kronbot: 1
+name: held
+gravity: [0, 0, 0]
+links:
+  - {name: arm, joint: {type: revolute, name: q1, spring: {stiffness: 1}}, pose: {}, rigid: {mass: 1, com: [1, 0, 0]}}
+endpoint: {link: arm, position: [1, 0, 0]}
+elements:
+  - {name: stay, type: tendon, between: [world, endpoint], points: [[0, 1, 0], [0, 0, 0]], stiffness: 9, rest: 1.4}
+"""
+
+
+def test_slack_tendons_are_called_so():
+    """One that is shorter than its rest; where this has no value nobody knows."""
+    robot = kronbot.loads(HELD).model
+    assert [arms.elements(robot, np.array([q]))[0][0] for q in (0.0, 0.5)] == ["element", "slack tendon"]
+    free = kronbot.loads(HELD.replace("rest: 1.4", "rest: L").replace("links:", "parameters: {L: }\nlinks:")).model
+    assert arms.elements(free, np.array([0.5]))[0][0] == "element"
+
+
+@pytest.mark.slow
+def test_slack_tendons_are_drawn_apart_and_loads_that_are_zero_are_told(picture):
+    """Dotted where it holds nothing, broken where it does."""
+    robot = kronbot.loads(HELD)
+    for q1, word in ((0.0, "element"), (0.5, "slack tendon")):
+        figure = picture(modes.draw, robot.modes(q=[q1]))
+        assert word in figure.axes[0].get_legend_handles_labels()[1]
+    loose = picture(simulation.draw, robot.simulate(0.2, 0.1, q=[0.5]))
+    assert loose.get_suptitle() == "simulate held, order 2; 0: joint torques and tensions of elements"
 
 
 @pytest.mark.slow

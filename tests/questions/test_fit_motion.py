@@ -112,7 +112,9 @@ def test_masses_are_one_linear_least_squares():
     true = arm.with_parameters(m1=2.2, I1=0.3, jr=0.02, m2=1.3, I2=0.11, fc=0.5, b=0.25)
     data = moving(arm, 12, 3)
     answer = arm.fit({**data, **torques(true, data)}, question="dynamics", sigma={"torque": 1e-2})
-    assert answer.summary["linear"] is True and answer.summary["rank"] == 6 and answer.summary["complete"] is True
+    assert (
+        answer.summary["solved_at_once"] is True and answer.summary["rank"] == 6 and answer.summary["complete"] is True
+    )
     assert any("I1 and jr only as 0.7071 I1 + 0.7071 jr" in each for each in answer.warnings)
     for name in ("m1", "m2", "I2", "fc", "b"):
         assert answer.at["parameters"][name] == pytest.approx(true.description.values[name], rel=1e-9)

@@ -88,7 +88,7 @@ def report(search: Search, complete: bool) -> Result:
         "degrees_of_freedom": freedom,
         "chi_square": spread,
         "loss": search.inquiry.loss,
-        "linear": search.direct,
+        "solved_at_once": search.direct,
         "evaluations": search.evaluations,
     }
     if freedom > 0:
