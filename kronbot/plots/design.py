@@ -75,6 +75,7 @@ def _impulses(result: Result, title: str) -> Picture:
     axis.set_ylabel("[1]")
     said = result.summary
     entitle(
-        axis, f"impulses for {rounded(said['frequency'], 4)} rad/s, damping {said['damping']:.3g} ({said['model']})"
+        axis,
+        f"impulses for {rounded(float(said['frequency']), 4)} rad/s, damping {said['damping']:.3g} ({said['model']})",
     )
     return axes

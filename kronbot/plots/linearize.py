@@ -207,4 +207,4 @@ def _multipliers(axis: Axes, result: Result) -> None:
         number_ticks(each, max(1.0, float(np.abs(values).max())))
     axis.set_xlabel("real part [1]")
     axis.set_ylabel("imaginary part [1]")
-    entitle(axis, f"Floquet multipliers, period {rounded(result.summary['period'], 4)} s")
+    entitle(axis, f"Floquet multipliers, period {rounded(float(result.summary['period']), 4)} s")

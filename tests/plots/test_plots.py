@@ -878,7 +878,9 @@ def test_what_is_left_out_is_said_and_convergence_is_drawn(picture):
     assert first.get_ydata() == pytest.approx(100 * (table[:2, 0] / table[2, 0] - 1))
     assert first.get_label() == f"{table[2, 0] / 2 / np.pi:.4g} Hz"
     model = linear(shipped("canadarm"))
-    assert picture(linearize.draw, model).get_suptitle().endswith("4 of 6 modes that swing; grey: at rest, dotted: back")
+    assert (
+        picture(linearize.draw, model).get_suptitle().endswith("4 of 6 modes that swing; grey: at rest, dotted: back")
+    )
 
 
 def test_pictures_of_sweeps_have_their_orders(monkeypatch, capsys):
