@@ -68,6 +68,7 @@ def test_pinocchio_gets_the_same_puma(arm):
         assert puma.difference(np.array(found)[None], answer(ours, task, states)) <= puma.EQUAL
 
 
+@pytest.mark.slow
 def test_shares_are_of_what_is_left_out(arm):
     """The sines of all lanes, wherever they come from, and every answer; nothing else is lost."""
     _, ours = arm
@@ -216,6 +217,7 @@ def test_whole_sweeps_are_what_they_say(tmp_path):
     assert told == {"part": "campaigns", "who": "this", "cases": 3, "ratios": [1.5], "ms": 2.0, "MB": None}
 
 
+@pytest.mark.slow
 def test_exudyn_gets_the_same_falling_cantilever():
     """Sixteen elements and four shapes leave 2 mm of a fall of 0.8 m, those of both kinds of its beams."""
     pytest.importorskip("exudyn")

@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 from scipy.io import loadmat
+from thinned import rare
 from waiting import PATIENCE, soon
 
 from kronbot import __version__
@@ -236,6 +237,7 @@ def test_an_unexpected_error_is_one_line(monkeypatch, capsys):
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error():
     """kronbot ... | head -1 ends quietly."""
     command = f"{sys.executable} -m kronbot simulate khang --step 0.001 --duration 1 --format csv | head -1"
@@ -247,7 +249,7 @@ def test_a_closed_pipe_is_no_error():
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize(("option", "name"), [("--plot", "a.svg"), ("--view", "a.html")])
+@pytest.mark.parametrize(("option", "name"), [rare("--plot", "a.svg"), ("--view", "a.html")])
 def test_who_stops_reading_still_gets_the_picture(option, name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     read, written = os.pipe()

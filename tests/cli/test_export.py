@@ -235,6 +235,7 @@ elements:
 """
 
 
+@pytest.mark.slow
 @needs_c
 def test_stops_push_in_exported_code(tmp_path):
     """Free, deep in a stop, leaving one faster than it follows: C, Python and CasADi files have the same bits."""
@@ -350,6 +351,7 @@ def test_names_of_coordinates_are_utf8(tmp_path):
     assert [name.decode() for name in names] == ["qa", "bras-\u00e9t\u00e9.v1"]
 
 
+@pytest.mark.slow
 def test_same_question_same_bytes(tmp_path):
     """In processes whose sets and dictionaries are ordered differently, and from another folder."""
     kinds = ("arm.c", "arm.py", "arm.casadi")

@@ -634,7 +634,8 @@ def test_nobody_hears_errors(stream, lost):
         assert shell(f"$K {command} {stream}").returncode == code
 
 
-@pytest.mark.parametrize("stream", [rare("2>&-"), "2>/dev/full"])
+@pytest.mark.slow
+@pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full"])
 def test_nobody_hears_warnings(stream):
     """Of the file or of the answer, which is there all the same."""
     for command in ("check puma560", "simulate khang --duration 0.01"):
@@ -781,6 +782,7 @@ def test_csv_has_no_place_for_the_summary(tmp_path, capsys):
     assert told.endswith("--array poles, or -o with .json, .npz or .mat\n")
 
 
+@pytest.mark.slow
 def test_who_interrupts_is_told_what_is_not_drawn(capsys, monkeypatch, tmp_path):
     """Of a run the rows so far are written; of sweeps the table is whole or there is none."""
 

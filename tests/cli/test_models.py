@@ -147,6 +147,7 @@ def test_rigid_robots_without_stiffness(tmp_path, capsys):
     assert answer["arrays"]["frequencies"]["values"][:6] == [0.0] * 6
 
 
+@pytest.mark.slow
 def test_counts_of_reachable_modes_stay_within_the_states(capsys):
     """The symmetric arms of the torso have modes that the right endpoint does not see."""
     summary = ask(capsys, "linearize", "torso", "--equilibrium")["summary"]

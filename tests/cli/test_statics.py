@@ -6,7 +6,6 @@ import json
 import math
 
 import pytest
-from thinned import rare
 
 from kronbot import description
 from kronbot.cli.main import run
@@ -68,6 +67,7 @@ def file(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_all_orders_side_by_side(capsys, file):
     assert run(["statics", str(file), "--q", "theta=0.2", "--order", "all", "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
@@ -152,7 +152,8 @@ def test_a_load_that_is_too_large_keeps_what_came_before(tmp_path, capsys):
     assert answer["summary"]["complete"] is False and answer["series"]["force.x"] == [0, -20]
 
 
-@pytest.mark.parametrize("suffix", [rare("png"), "svg", rare("pdf")])
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_pictures(suffix, tmp_path, capsys, file, unsettled):
     pytest.importorskip("matplotlib")
     heads = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
@@ -222,6 +223,7 @@ def test_arrays_that_an_answer_cannot_hold_are_refused_before_it_is_computed(cap
     assert "there are compliance, stiffness" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_arrays_of_one_case_are_refused_for_many_before_they_are_computed(capsys, monkeypatch, file):
     with monkeypatch.context() as uncomputed:
         uncomputed.setattr("kronbot.library.robot.Robot.statics", None)

@@ -218,6 +218,7 @@ def test_cases_from_standard_input(capsys, monkeypatch):
         assert [row["EI"] for row in csv.DictReader(told.out.splitlines())] == ["20", "30"] * (code == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
 def test_cases_without_an_end_are_refused(tmp_path, capsys, monkeypatch):
     """They would fill the memory."""
@@ -438,6 +439,7 @@ def test_tables_tell_units_and_frequencies_in_hertz(capsys):
         assert same == pytest.approx(largest / (2 * math.pi), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_whole_arrays_that_nothing_shows_are_told(tmp_path, capsys):
     picture = tmp_path / "a.png"
     asked = ["sweep", "modes", "khang", "--over", "EI=20,30", "--plot", str(picture), *ONE]

@@ -73,6 +73,7 @@ def test_an_inverse_shows_other_solutions_and_what_was_wanted():
     assert refused.value.partial.plot().axes[0].get_legend_handles_labels()[1][-1] == "wanted"
 
 
+@pytest.mark.slow
 def test_the_legend_stands_below_the_title():
     """Where its room is, and not on the arm."""
     axis = kronbot.load("puma560").kinematics(POSTURE).plot().axes[0]

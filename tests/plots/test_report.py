@@ -62,6 +62,7 @@ def test_measured_points_stand_beside_computed_ones(answer):
     assert np.abs(crosses - dots).max() < 0.2  # errors of 1e-4 m where a pixel is 6e-3 m
 
 
+@pytest.mark.slow
 def test_the_picture_has_residuals_errors_and_correlations(answer, tmp_path, unsettled):
     axes = fit.draw(answer)
     assert list(axes) == ["residual 0", "histogram", "parameter", "correlation"]

@@ -110,6 +110,7 @@ def test_deflections_are_magnified_by_round_numbers():
     assert stills.magnification(0.0, 0.0) == 1
 
 
+@pytest.mark.slow
 def test_a_loaded_arm_is_magnified_beside_the_undeformed_one():
     """To so many times the way from it, which the title says."""
     robot = kronbot.load("spatial")
@@ -167,7 +168,7 @@ GRAVITIES = ("[0, 0, -9.81]", "[0, 9.81, 0]", "[-9.81, 0, 0]")
 
 @pytest.mark.parametrize(
     ("gravity", "text"),
-    thinned([*itertools.product(GRAVITIES, (TOWER, LONG))], [(GRAVITIES[0], TOWER), (GRAVITIES[2], LONG)]),
+    thinned([*itertools.product(GRAVITIES, (TOWER, LONG))], [(GRAVITIES[0], TOWER)]),
 )
 def test_labels_of_a_panel_in_space_lie_apart_and_within_it(text, gravity):
     """Wide and narrow panels, whichever way is down; and the panel is as before when it is written."""
@@ -223,6 +224,7 @@ elements:
 """
 
 
+@pytest.mark.slow
 def test_twists_of_statics_have_a_panel_and_a_number_and_elements_one_entry():
     robot = kronbot.loads(TWISTER)
     result = robot.statics(moments=[[0, 0, 0], [5, 0, 0], [10, 0, 0]])

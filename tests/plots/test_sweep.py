@@ -132,6 +132,7 @@ def test_pairs_that_become_real_are_drawn_where_they_are(tmp_path):
     assert axis.get_lines()[-1].get_marker() == "o" and axis.get_lines()[-1].get_markevery() == [1]
 
 
+@pytest.mark.slow
 def test_two_values_are_maps_or_families(beam):
     grid = pictured(beam, "modes", {"EIy": "10:30:7", "EIz": "10:40:8"}, keep="frequencies_locked[1]")
     (axis,) = grid.values()
@@ -157,6 +158,7 @@ def test_draws_are_histograms_and_indices_bars(beam, monkeypatch):
     assert [label.get_text() for label in axis.get_xticklabels()] == ["EIy", "EIz"]
 
 
+@pytest.mark.slow
 def test_words_and_single_cases_and_failures(beam):
     words = pictured(beam, "check", {"order": ["1", "2", "exact"], "EIz": [10]}, keep="first_frequency_locked")
     (axis,) = words.values()
@@ -174,6 +176,7 @@ def test_what_is_the_same_in_all_cases_is_told(beam):
     assert "same" not in pictured(beam, "check", {"EIz": "10:40:3"}).figure.get_suptitle()
 
 
+@pytest.mark.slow
 def test_whole_numbers_have_whole_ticks(beam):
     counts = pictured(beam, "modes", {"convergence": [1, 2, 3]}, keep="frequencies_locked[1]")
     (axis,) = counts.values()

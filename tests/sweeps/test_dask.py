@@ -93,6 +93,7 @@ def test_a_scheduler_that_dies_leaves_what_is_computed(tmp_path):
     assert before + 3001 > len(log.read_text().splitlines()) > before
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_told_in_time(tmp_path, monkeypatch):
     assert (dask.PATIENCE, dask.PAUSE) == (10, 2)
     monkeypatch.setattr(dask, "PATIENCE", 0.5)
@@ -201,7 +202,7 @@ print(dask.config.get("distributed.client.preload"), os.environ["HOME"])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="owners of POSIX")
-@pytest.mark.parametrize("whose", ["own", rare("linked"), "shared", rare("shared and empty"), "DASK_CONFIG"])
+@pytest.mark.parametrize("whose", [rare("own"), rare("linked"), "shared", rare("shared and empty"), "DASK_CONFIG"])
 def test_settings_that_others_can_have_laid_are_refused(tmp_path, whose):
     """They name code that a client of Dask runs; HOME is another user's where sudo keeps it."""
     home = tmp_path / "home"

@@ -48,6 +48,7 @@ def test_any_number_of_processes(expected, workers):
     assert sweep.failed == 300
 
 
+@pytest.mark.slow
 def test_a_killed_process_costs_nothing(expected, tmp_path):
     """As if somebody had sent it SIGKILL in the middle."""
     demand_same(text(swept(Cheap(deadly=(5.0,), once=str(tmp_path / "once")), {"EI": "-1:9:3001"})), expected)
@@ -73,6 +74,7 @@ def test_a_case_that_kills_is_a_row(expected, tmp_path):
     assert sum(line.startswith("5.0 ") for line in log.read_text().splitlines()) >= 3
 
 
+@pytest.mark.slow
 def test_scripts_need_no_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
@@ -195,6 +197,7 @@ class Broken(Cheap):
         return os._exit, (3,)
 
 
+@pytest.mark.slow
 def test_processes_that_do_not_start_are_not_started_for_ever():
     with pytest.raises(ComputationError, match="do not start: they end with code 3"):
         text(swept(Broken(), {"EI": [1, 2]}, 1))
@@ -232,8 +235,9 @@ for done in swept(Large(), {"EI": [1, 2]}, 1).chunks():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGCONT"), reason="signals of POSIX")
-@pytest.mark.parametrize("how", [rare("interrupted"), "killed"])
+@pytest.mark.parametrize("how", ["interrupted", "killed"])
 def test_a_driver_that_ends_while_a_process_starts(how):
     """The process has not got its task: it ends without a word."""
     command = [sys.executable, "-c", DURING_A_START, str(HERE), how]
@@ -266,6 +270,7 @@ def test_sweeps_of_several_threads_leave_the_program_as_it_is(monkeypatch):
     assert dict(os.environ) == before
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_from_the_folder_one_is_in(tmp_path):
     """Python started with a command would look there first, also for its own modules: anybody may have laid one."""
     hostile, script = tmp_path / "hostile", tmp_path / "script.py"

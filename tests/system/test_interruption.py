@@ -212,14 +212,15 @@ def test_other_signals_while_it_works(number, command):
     demand_interrupted(process, code=128 + number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("solver", "moment", "signals"),
     [
-        rare("cvodes", 0.0, [signal.SIGINT]),
-        rare("dop853", 0.2, [signal.SIGINT]),
+        ("cvodes", 0.0, [signal.SIGINT]),
+        ("dop853", 0.2, [signal.SIGINT]),
         # timeout sends its signal to the process and at once to its group; shells and kernels do the like.
-        rare("radau", 0.1, [signal.SIGINT] * 2),
-        rare("rodas", 0.1, [signal.SIGTERM] * 2),
+        ("radau", 0.1, [signal.SIGINT] * 2),
+        ("rodas", 0.1, [signal.SIGTERM] * 2),
         ("cvodes", 0.1, [signal.SIGHUP, signal.SIGTERM, signal.SIGHUP]),
     ],
 )
@@ -390,6 +391,7 @@ def test_while_it_writes():
     demand_interrupted(process)
 
 
+@pytest.mark.slow
 def test_who_reads_gets_all():
     """Of an answer that was there when the signal came."""
     command = ["simulate", "khang", "--duration", "1", "--step", "4e-4", "--format", "csv", "-q"]
@@ -640,7 +642,7 @@ LIBRARY = {
 }
 
 
-@pytest.mark.parametrize("question", thinned(list(LIBRARY), ["linearize", "statics", "simulate"]))
+@pytest.mark.parametrize("question", thinned(list(LIBRARY), ["linearize", "statics"]))
 def test_in_the_library(question):
     """A Ctrl-C is KeyboardInterrupt, or Interrupted with what there is, and the robot answers as one that met none."""
     ask, chance = LIBRARY[question], random.Random(question)
