@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from oracles import Beam, Lagrangian, exp_rotation, gauss, number, rod, rotate_x, rotate_y, rotate_z, shapes, skew
 from random_robots import SHAPES, SPATIAL_ARM, coordinates, robots, states, to_yaml
 from scipy.integrate import solve_ivp
-from thinned import drawn, rare
+from thinned import drawn
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "oracles_reference.json").read_text())
 
@@ -484,7 +484,7 @@ def test_mass_matrix_of_the_bare_beam_is_that_of_the_robot():
 # --------------------------------------------------------------------------------------- random robots
 
 
-@drawn(2, 9, st.data())
+@drawn(1, 9, st.data())
 def test_power_is_the_rate_of_energy(data):
     """d(T + V)/dt = tau qd - qd D qd along any motion, for every order."""
     robot, order = data.draw(robots()), data.draw(st.sampled_from([0, 1, 2, "exact"]))
@@ -526,7 +526,7 @@ def test_random_robots_are_sound(data):
     assert error < 1e-11 * (1 + np.abs(reference).max() + np.abs(mass).max())
 
 
-@drawn(5, 15, robots())
+@drawn(2, 15, robots())
 def test_yaml_text_says_the_same(robot):
     text = to_yaml(robot)
     assert yaml.safe_load(text) == robot
@@ -546,7 +546,8 @@ def test_expressions():
 # ---------------------------------------------------------------------------------------- conservation
 
 
-@pytest.mark.parametrize(("order", "duration"), [(2, 0.05), rare(1, 0.4), rare(2, 0.4)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("order", "duration"), [(2, 0.05), (1, 0.4), (2, 0.4)])
 def test_spatial_arm_conserves_energy_and_momentum(order, duration):
     """Free motion: energy with gravity along the first axis, momentum about it; without gravity the same."""
     arm = Lagrangian(SPATIAL_ARM, order)

@@ -280,6 +280,7 @@ def test_spatial_beam_theory():
     np.testing.assert_allclose(twisted.R, Rotation.from_rotvec([0.3 * length / GJ, 0, 0]).as_matrix(), atol=SHOT)
 
 
+@pytest.mark.slow
 def test_the_path_to_the_load_does_not_matter():
     """More steps give the same equilibrium, in the plane and in space."""
     few, many = (kirchhoff_rod(**SPATIAL, steps=steps) for steps in (2, 11))
@@ -374,6 +375,7 @@ def test_classical_lateral_buckling():
     assert corrections[1] / corrections[0] == pytest.approx(10, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_lateral_buckling_is_where_the_spatial_rod_is_singular():
     """kirchhoff_rod loses its solution just there: two sets of equations, and one linearized by complex steps only."""
     length, EI_min, EI_max, GJ = 1.2, 0.8, 16.0, 1.2

@@ -182,8 +182,9 @@ def test_native_answers_are_the_same(name):
     assert answers["on"] == answers["off"]
 
 
+@pytest.mark.slow
 @compiler
-@pytest.mark.parametrize("drive", [rare("torque: {file: t.csv}"), "motion: {type: table, file: t.csv}"])
+@pytest.mark.parametrize("drive", ["torque: {file: t.csv}", "motion: {type: table, file: t.csv}"])
 def test_tables_are_the_same(tmp_path, drive):
     """Interpolation too."""
     (tmp_path / "t.csv").write_text("t,q1\n" + "".join(f"{i / 7},{(i * 37) % 11 / 30}\n" for i in range(12)))

@@ -303,6 +303,7 @@ def test_parameters_of_a_python_function_are_keywords():
         evaluated(form(kronbot.load("stacker").model, "J_T").python("J_T"), "J_T", 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_simplification_never_lengthens():
     for name, order in (("puma560", "0"), ("canadarm", "1"), ("piedboeuf", "2")):
         robot = kronbot.load(name, order=order).model
@@ -365,6 +366,7 @@ def test_no_time_leaves_the_entries_as_they_are():
     assert unfinished.matrix == plain.matrix
 
 
+@pytest.mark.slow
 def test_long_tapes_are_refused():
     robot = kronbot.load("spatial", order="2").model
     with pytest.raises(ComputationError, match=r"instructions, 20000 are the limit; ask for numbers \(q\)"):
@@ -506,6 +508,7 @@ def test_quotients_by_sums_cancel():
     assert formula(expression).simplified(TIME).text() == [["1/(x + y)"]]
 
 
+@pytest.mark.slow
 def test_roots_of_twists_are_carried_out():
     """sqrt(3)**2 = 3 is found although it stands in different factors."""
     robot = arm(3, ["pi/3"], "d")
@@ -636,6 +639,7 @@ def test_one_array_alone_is_written_with_its_own_symbols(monkeypatch):
         khang.symbolic("text", array="k").dynamics()
 
 
+@pytest.mark.slow
 def test_only_what_holds_is_advised():
     """Order 1 is no shorter for beams in space; single arrays are named that are short as they are traced."""
     torso = kronbot.load("torso", order="1")
@@ -683,6 +687,7 @@ def test_formulas_meet_no_part_of_earlier_ones():
         assert x * y + sin(x) is not before
 
 
+@pytest.mark.slow
 def test_one_long_entry_is_written_in_time():
     """Printers ask at every part of it."""
     (x,) = real("x")

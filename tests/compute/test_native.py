@@ -79,6 +79,7 @@ def test_who_asks_again_and_again_is_given_native_code(monkeypatch):
     assert made == [QUICK] * 2 and len(looked) == 2
 
 
+@pytest.mark.slow
 def test_the_main_job_is_worth_quick_code(monkeypatch, tmp_path):
     """A second of integration starts the compiler, once, and is over without it."""
     monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "empty"))

@@ -271,6 +271,7 @@ def test_what_is_not_what_was_stored_is_as_if_there_was_none(folder):
     assert not (folder / "was-run").exists()
 
 
+@pytest.mark.slow
 def test_no_entry_takes_the_place_of_another(folder):
     """Whole files of one robot, digests and all, under the names of another."""
     learnt(SLIDER)
@@ -389,6 +390,7 @@ def test_who_interrupts_what_comes_after_the_answer_has_it(number):
     assert "J_T" in answer
 
 
+@pytest.mark.slow
 def test_the_command_line_has_the_same_bytes_first_and_second(folder, tmp_path):
     """Whatever it does with them: a table, an array, a file, warnings on the way."""
     (tmp_path / "arm.yaml").write_text(ARM)

@@ -332,7 +332,7 @@ def test_a_hand_written_arm_against_pinocchio(seed):
         ("ur5_robot", "tool0"),
         rare("talos_left_arm", None),
         ("kinova", "j2s6s200_end_effector"),  # continuous joints
-        ("tiago_no_hand", None),
+        rare("tiago_no_hand", None),
         rare("anymal-kinova", None),
         rare("icub", None),
     ],
@@ -783,6 +783,7 @@ def test_every_mistake_at_once():
     assert [int(message.split(":")[1]) for message in messages] == [2] * 6 + [4] * 3
 
 
+@pytest.mark.slow
 def test_too_many_links():
     """A massless root is the base and does not count."""
 

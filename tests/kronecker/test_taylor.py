@@ -294,6 +294,7 @@ def test_order_0_is_the_matrix_itself():
     assert casadi.is_equal(coefficients(A, x, 0)[0], A, 9)
 
 
+@pytest.mark.slow
 def test_cost_grows_as_a_low_power_of_the_order(rng):
     """A product of two series to order 6 costs 7 * 8 / 2 products at most; n^6 would be 5e5 columns for each of M."""
     function = mass_matrix("canadarm")(rng)

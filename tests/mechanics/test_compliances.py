@@ -175,6 +175,7 @@ def test_a_fit_finds_what_does_not_yield(yielding):
     assert again.statics(**LOADED).summary["stability"] == "undecided: a joint has a negative compliance"
 
 
+@pytest.mark.slow
 def test_a_negative_compliance_is_for_statics_alone(yielding, swept_here):
     wrong = yielding.with_parameters(c1=-1e-5, cx="-c2")
     line = next(i for i, each in enumerate(ARM.splitlines(), 1) if "name: q1" in each)

@@ -15,7 +15,7 @@ from kronbot.errors import ComputationError, DescriptionError
 
 
 @drawn(
-    2,
+    1,
     10,
     robots(max_links=3, max_coordinates=6, joined=True)
     | robots(max_links=2, max_coordinates=3, joined=True, yielding=True, floating=True),
@@ -212,6 +212,7 @@ simulate: {duration: 0.3, step: 0.05, drive: {q: {motion: {type: polynomial, fro
 """
 
 
+@pytest.mark.slow
 def test_the_step_at_the_start_is_that_of_weight_and_elements():
     """Told as linear statics has it, whose beams begin straight, too."""
     robot = kronbot.loads(STAYED)
@@ -303,6 +304,7 @@ elements:
 """
 
 
+@pytest.mark.slow
 def test_the_linear_solver_is_what_newtons_comes_to_under_small_loads():
     """About a base that springs and weight hold at 0: the two differ by the square of the load."""
     robot, apart = kronbot.loads(STEADY), []

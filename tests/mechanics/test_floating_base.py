@@ -25,7 +25,7 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 
 
 @drawn(
-    2,
+    1,
     10,
     robots(max_links=3, max_coordinates=5, floating=True) | robots(max_links=2, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
@@ -116,7 +116,7 @@ def in_pinocchio(robot):
     return made, at, np.array([0.0] * 6 + [joint.get("damping", 0) for joint in moving])
 
 
-@drawn(2, 12, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
+@drawn(1, 12, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
 def test_equations_of_motion_are_those_of_the_free_flyer_of_pinocchio(robot, seed):
     """M, forces, accelerations and momenta of random rigid trees, after the change from angles and rates to twists."""
     pin = pytest.importorskip("pinocchio")
@@ -266,7 +266,8 @@ def test_measured_damping_is_that_of_the_modes_of_the_free_robot():
     assert robot.modes(q={"base.rx": 1})["damping_locked"][6:] == pytest.approx([0.01, 0.02], rel=1e-9)
 
 
-@pytest.mark.parametrize("joints", ["locked", rare("free")])
+@pytest.mark.slow
+@pytest.mark.parametrize("joints", ["locked", "free"])
 def test_a_run_has_measured_damping_in_whatever_angles_its_base_is(joints):
     """A run that is asked first takes that of the robot's own angles, as one that ``dynamics`` was asked before."""
     text = ARM[: ARM.index("  - name: fore")] + f"damping: {{ratios: 0.1, joints: {joints}}}\n"
@@ -441,6 +442,7 @@ def test_angles_are_continuous_and_the_same_by_any_solver():
     assert max(np.abs(np.diff(runs[0]["base.rx"])).max(), np.abs(np.diff(runs[0]["base.rz"])).max()) < np.pi + 0.1
 
 
+@pytest.mark.slow
 def test_rows_do_not_change_a_run(arm):
     """Also not where it changes its chart."""
     qd = {"base.ry": 1.3, "base.rx": 0.3, "q1": 1}
@@ -450,6 +452,7 @@ def test_rows_do_not_change_a_run(arm):
     assert np.abs(np.cos(many["base.ry"])).min() < 0.5
 
 
+@pytest.mark.slow
 def test_outputs_of_a_tumbling_base_are_its_own(arm):
     """Rates of its angles and accelerations of its frame whatever the chart: against differences in time."""
     h, wanted = 1e-3, ["rate:base.rz", "acceleration:base", "velocity:base"]
@@ -621,7 +624,7 @@ def imported(text, folder):
     return module
 
 
-@drawn(2, 7, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
+@drawn(1, 7, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
 def test_exported_functions_are_those_of_the_library(robot, seed):
     """M, forces, accelerations and Jacobians of random trees on a base that moves."""
     robot["name"] = "tree"

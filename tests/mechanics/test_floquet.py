@@ -100,7 +100,7 @@ def test_a_pendulum_on_a_shaken_support_is_mathieus_equation(a, q):
     assert np.prod(multipliers(found)) == pytest.approx(1, abs=1e-8)
 
 
-@pytest.mark.parametrize(("tongue", "q"), [rare(1, 0.1), (1, 0.3), rare(2, 0.1), (2, 0.3)])
+@pytest.mark.parametrize(("tongue", "q"), [rare(1, 0.1), rare(1, 0.3), rare(2, 0.1), (2, 0.3)])
 def test_the_tongues_are_where_theory_has_them(tongue, q):
     """Unstable for b_m(q) < a < a_m(q) only: verdicts 1 % of the tongue's width outside and inside of its edges."""
     low, high = mathieu_b(tongue, q), mathieu_a(tongue, q)
@@ -241,6 +241,7 @@ def by_the_oracle(text, order):
     return np.linalg.eigvals(done.y[:, -1].reshape(n, n))
 
 
+@pytest.mark.slow
 def test_a_flexible_pendulum_agrees_with_the_brute_force_lagrangian():
     """Free swing and a bending mode on a shaken support: four multipliers, of product 1; differences leave 1e-6."""
     text = pendulum(0.03, 9.0, body=FLEXIBLE)
@@ -251,6 +252,7 @@ def test_a_flexible_pendulum_agrees_with_the_brute_force_lagrangian():
     assert "order 2, 1 mode, joints free swing and locked z" in found.summary["verdict"]
 
 
+@pytest.mark.slow
 def test_multipliers_of_undamped_systems_come_in_reciprocal_pairs():
     """The monodromy matrix is symplectic up to scaling: with mu also 1/mu, inside a tongue too."""
     mass, stiffness, weight = column_numbers()
@@ -335,7 +337,9 @@ motion:
 """
 
 
-@pytest.mark.parametrize(("damping", "at_one", "word"), [(0, 4, "stable, undamped"), (0.1, 2, "asymptotically stable")])
+@pytest.mark.parametrize(
+    ("damping", "at_one", "word"), [(0, 4, "stable, undamped"), rare(0.1, 2, "asymptotically stable")]
+)
 def test_joints_on_one_axis_turn_freely_whatever_shakes_them(damping, at_one, word):
     """Three of them see one angle: two directions are free, and their momenta are conserved where nothing damps.
 
@@ -427,7 +431,7 @@ def test_a_slow_fall_beside_a_fast_shaker_is_unstable(friction, at_one):
     assert np.abs(multipliers(found) - np.exp(-float(friction) * period / 0.1)).min() < 1e-11
 
 
-@pytest.mark.parametrize("frequency", [2.0, rare(0.6), 0.1])
+@pytest.mark.parametrize("frequency", [2.0, rare(0.6), rare(0.1)])
 def test_a_slow_drive_has_huge_multipliers(frequency):
     """Up to 1e96: the trace of the monodromy matrix, integrated apart, is the large one; their product is one."""
     found = along(pendulum(0.05, frequency, side=1))
@@ -677,6 +681,7 @@ motion: {{x: {{type: sinusoid, amplitude: 0.5, frequency: 3, phase: {phase}}}}}
     assert answer["multiplier_errors"].max() < 1e-8
 
 
+@pytest.mark.slow
 def test_equal_vibrations_are_stable_though_their_multipliers_coincide():
     """A round column bends alike in y and z: pairs of one signature stay on the circle (Krein)."""
     text = column(1, 0.01, 9.0).replace("modes: {v: 1}", "modes: {v: 1, w: 1}").replace("{z: 1.5}", "{y: 1.5, z: 1.5}")
@@ -736,6 +741,7 @@ def test_the_period_of_two_motions_is_their_least_common_multiple(first, second,
     assert apart(multipliers(found), np.linalg.eigvals(done.y[:, -1].reshape(2, 2))) < 1e-8
 
 
+@pytest.mark.slow
 def test_a_motion_that_begins_later_repeats_only_where_it_has_begun_before():
     """From then on it is as ever; before the run it is a phase."""
     text = TWO_SHAKERS.replace("FIRST", "6").replace("frequency: SECOND}", "frequency: 9, start: s}")

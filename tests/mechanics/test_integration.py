@@ -77,7 +77,7 @@ def test_a_jump_is_met_from_both_sides(solver):
     assert answer.result.summary["steps"] < (2500 if solver == "cvodes" else 300)
 
 
-@pytest.mark.parametrize("solver", INTEGRATORS)
+@pytest.mark.parametrize("solver", OFTEN)
 def test_a_pendulum_swings_as_jacobi_says(solver):
     """From the horizontal, length 1 m: sin(q / 2) = k sn(K - w t, k), at times on no grid."""
     start = 2.0

@@ -285,7 +285,8 @@ def exact_jacobians():
     return found
 
 
-@pytest.mark.parametrize(("order", "slope"), [("1", 1), rare("2", 2)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("order", "slope"), [("1", 1), ("2", 2)])
 def test_error_against_the_exact_rod_falls_with_the_order(order, slope):
     """J by differences of R' = R skew(kappa): order 2 is exact to first order in q_f, order 1 only at zero.
 
@@ -365,6 +366,7 @@ def test_wrong_frames_name_the_choices():
         motion_at(massless, [0, 0, 0], "com:b0")
 
 
+@pytest.mark.slow
 def test_hessians_cost_what_they_are():
     """Twice the joints are four times the entries; from step to step over all of them, it would be eight times."""
 

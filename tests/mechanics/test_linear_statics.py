@@ -113,6 +113,7 @@ elements:
 """
 
 
+@pytest.mark.slow
 def test_an_oblique_spring_at_a_beams_tip_couples_torque_and_deflection():
     """The spring has a torque in the first order of the deflection, so that the second order of this counts."""
     robot, errors = kronbot.loads(STAYED), []

@@ -298,8 +298,9 @@ def test_damping_of_a_hung_base_does_not_depend_on_how_its_angles_are_counted():
     assert still[3:6, 3:6].any() and not np.array_equal(pitching.dynamics(q={"base.ry": 0.5})["D"], still)
 
 
-@pytest.mark.parametrize("joints", [rare("locked"), "free"])
-@pytest.mark.parametrize("count", [rare(1), 2, rare(6)])
+@pytest.mark.slow
+@pytest.mark.parametrize("joints", ["locked", "free"])
+@pytest.mark.parametrize("count", [1, 2, 6])
 def test_a_base_on_springs_swings_with_the_rest(joints, count):
     """M, K and D of the linear model: their pencil has the ratios, by SciPy; what no spring holds is no mode."""
     rng = np.random.default_rng(count)
@@ -344,7 +345,7 @@ def test_there_may_be_a_ratio_for_each_mode_of_a_base_on_springs():
 
 
 @drawn(
-    2,
+    1,
     7,
     robots(max_links=2, max_coordinates=3, joined=True, yielding=True, floating=True, gravity=False),
     st.sampled_from(["locked", "free"]),

@@ -27,7 +27,7 @@ from kronbot.mechanics.motion.one_step import Abreast
 METHODS = list(ONE_STEP.values())
 
 
-@drawn(2, 6, robots(max_links=3, max_coordinates=8), st.sampled_from(["1", "2"]))
+@drawn(1, 6, robots(max_links=3, max_coordinates=8), st.sampled_from(["1", "2"]))
 def test_random_robots_move_as_by_cvodes(robot, order):
     """Trees of rigid and flexible links that fall and swing, with damping; errors of a run are some 100 of a step."""
     moving = model(robot, order)
@@ -41,7 +41,7 @@ def test_random_robots_move_as_by_cvodes(robot, order):
 RUNS = (("cvodes", 1e-10), ("rodas", 1e-7), ("dop853", 1e-10))
 
 
-@pytest.mark.parametrize(("solver", "rtol"), [rare("rodas", 1e-2), ("rodas", 1e-5), ("dop853", 1e-5)])
+@pytest.mark.parametrize(("solver", "rtol"), [rare("rodas", 1e-2), rare("rodas", 1e-5), ("dop853", 1e-5)])
 def test_native_code_steps_to_the_same_bits(solver, rtol, monkeypatch):
     """Of the same run, by the same steps, whatever their number in a row."""
     robot = loaded(turning("flexible: {mass: 1, EI: {z: 30}, modes: {v: 1}}", gravity=9.81))
@@ -54,7 +54,7 @@ def test_native_code_steps_to_the_same_bits(solver, rtol, monkeypatch):
 
 
 @pytest.mark.skipif(not any(map(shutil.which, COMPILERS)), reason="native code needs a C compiler on the path")
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [METHODS[0], *map(rare, METHODS[1:])])
 def test_steps_in_a_row_are_those_of_python(method):
     """Of what oscillates, is driven by jolts, and runs away: times, states, counts and words."""
     x, t = SX.sym("x", 2), SX.sym("t")

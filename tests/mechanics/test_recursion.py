@@ -65,6 +65,7 @@ def check_against_lagrangian(robot, order, seed, same=SAME):
         assert np.abs(residual).max() < same * (force + np.abs(M).max() * np.abs(back[algorithm]).max())
 
 
+@pytest.mark.slow
 def test_sections_of_few_gentle_shapes_spin_to_rounding():
     """Their rotations are no polynomials: the nodes that powers of one shape need leave 2e-9 here."""
     robot = {

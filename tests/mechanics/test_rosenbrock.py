@@ -148,6 +148,7 @@ def test_fast_vibrations_do_not_bound_its_steps():
         assert quick.summary["steps"] == pytest.approx(steps, rel=0.05)
 
 
+@pytest.mark.slow
 def test_stiff_beams_cost_no_more():
     """Overdamped modes, where an explicit method takes 1e6 steps."""
     text = shipped_robots()["canadarm"].read_text()

@@ -489,6 +489,7 @@ def test_errors_hold_what_entries_do_to_two_poles_near_each_other(share):
         assert abs(pole.value - s) <= pole.error * (1 + 1e-9) <= 2 * share * np.sqrt(gap)
 
 
+@pytest.mark.slow
 def test_a_mass_matrix_that_is_lost_in_its_errors_has_no_poles():
     """Of an angle of 1e12 rad no digit of M is known: that is told, where dividing by s went on for ever."""
     arm = kronbot.load("canadarm")

@@ -139,7 +139,7 @@ def dropped():
 
 
 @pytest.mark.parametrize(
-    ("solver", "rtol"), [("cvodes", 1e-11), ("rodas", 1e-9), ("dop853", 1e-10), rare("radau", 1e-9)]
+    ("solver", "rtol"), [rare("cvodes", 1e-11), ("rodas", 1e-9), ("dop853", 1e-10), rare("radau", 1e-9)]
 )
 def test_a_block_bounces_from_event_to_event(dropped, solver, rtol):
     run = dropped.simulate(q=[0.5], duration=1.6, step=0.02, solver=solver, rtol=rtol, atol=1e-12)
@@ -263,7 +263,7 @@ simulate:
 """
 
 
-@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853", rare("radau")])
+@pytest.mark.parametrize("solver", [rare("cvodes"), "rodas", "dop853", rare("radau")])
 def test_energy_is_balanced_with_everything_that_takes_and_gives(solver):
     """A shaft, a beam, friction, stops, an element, forces from outside: at the tolerances of runs by default."""
     run = loaded(SHAKEN).simulate(q={"q1": -1.4}, qd={"q1": 3}, duration=0.6, solver=solver)
@@ -314,8 +314,9 @@ def test_a_stop_loses_what_it_held_and_the_block_has_not(dropped):
     assert run["energy.dissipated"][flying] == pytest.approx(moving[0] + 4 - moving[flying], abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "asked", [(("rodas", 1e-2), ("dop853", 0.1)), rare((("rodas", 1e-4), ("radau", 1e-2)))], ids=["loose", "others"]
+    "asked", [(("rodas", 1e-2), ("dop853", 0.1)), (("rodas", 1e-4), ("radau", 1e-2))], ids=["loose", "others"]
 )
 def test_contacts_are_found_whatever_the_tolerance(asked):
     """Where a step is refused right after one, and where two integrations to its time differ within tolerances."""

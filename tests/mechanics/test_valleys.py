@@ -73,7 +73,7 @@ LOST = (0, True, 0.3)
 TRIED = [each for each in EVERY if each[0] < 4 and each != LOST]
 
 
-@pytest.mark.parametrize(("seed", "soft", "off"), thinned(TRIED, [(0, False, 0.03), (0, True, 0.1)]))
+@pytest.mark.parametrize(("seed", "soft", "off"), thinned(TRIED, [(0, False, 0.03)]))
 def test_random_arms_are_calibrated_without_priors(seed, soft, off):
     """Four of each kind: lengths off by 9 mm, 3 cm or 9 cm, angles by as much in rad, stiffnesses by factors."""
     summary = random_arms.calibrated(seed, soft, off).summary

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from thinned import rare
 
 import kronbot
 from kronbot.cli.commands.explain import text
@@ -67,7 +68,7 @@ links:
 """
 
 
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", [1, rare(3)])
 def test_a_shaft_twists_under_a_torque_and_swings_with_its_payload(count, tmp_path):
     """Twist T l/GJ with one shape; omega^2 = GJ/(l (J + J_shaft/3)) where the payload's J is far above the shaft's."""
     path = tmp_path / "shaft.yaml"

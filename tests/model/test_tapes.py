@@ -42,7 +42,7 @@ def test_a_pickle_has_no_tapes():
     assert vars(pickle.loads(pickle.dumps(tapes))) == vars(Tapes())
 
 
-@pytest.mark.parametrize("order", ["1", rare("2"), "exact"])
+@pytest.mark.parametrize("order", ["1", rare("2"), rare("exact")])
 def test_a_beam_that_moves_again_has_the_inertia_of_one_traced_anew(order):
     """Section by section, with their positions; at other symbols, at rest, and with a hub."""
     (link,) = robots_in_tests.model(
