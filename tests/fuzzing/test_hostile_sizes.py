@@ -93,7 +93,8 @@ def test_thousands_of_warnings(kron, tmp_path):
     assert warnings[-1].endswith(f": warning: and {900 - limits.MISTAKES} more warnings")
 
 
-@pytest.mark.parametrize("count", [1200, rare(5000)])  # beyond what Python lets functions call each other
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1200, 5000])  # beyond what Python lets functions call each other
 def test_tables_of_parameters(refused, kron, tmp_path, count):
     """Long chains, circles and doubling definitions end; their values stay exact only as long as that is cheap."""
     chained = "".join(f"  p{i}: p{i - 1} + 1\n" for i in range(1, count))

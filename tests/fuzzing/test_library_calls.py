@@ -34,7 +34,10 @@ def test_the_plan_is_complete():
     assert {name: list(arguments) for name, arguments in abuse.CALLS.items()} == dict(abuse.surface())
 
 
-@pytest.mark.parametrize("name", thinned(list(abuse.CALLS), abuse.CALLS.keys() - {"Robot.plan"}))
+SLOW = {"Robot.plan", "Robot.fit", "Robot.design", "Robot.statics"}
+
+
+@pytest.mark.parametrize("name", thinned(list(abuse.CALLS), abuse.CALLS.keys() - SLOW))
 def test_every_argument_is_looked_at(caller, name):
     """The call is right, and with any argument replaced by what it does not take it is refused in words."""
     right = caller.arguments(name)
@@ -167,6 +170,7 @@ for solver in ("cvodes", "rodas", "dop853", "radau"):
 """
 
 
+@pytest.mark.slow
 def test_nothing_of_a_caller_reaches_an_integrator():
     """A long double for a tolerance ended the process: in one of its own, with every solver."""
     script = DEADLY.format(tests=str(abuse.__file__).rsplit("/", 2)[0])

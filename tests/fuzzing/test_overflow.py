@@ -62,7 +62,8 @@ def test_rows_of_many_coordinates(refused):
     refused(chain(100), "rows are the limit", command="simulate", options=options, code=2)
 
 
-@pytest.mark.parametrize("drive", [rare("torque: {file: t.csv}"), "motion: {type: table, file: t.csv}"])
+@pytest.mark.slow
+@pytest.mark.parametrize("drive", ["torque: {file: t.csv}", "motion: {type: table, file: t.csv}"])
 def test_long_tables(refused, tmp_path, drive):
     """A million rows that are right: refused before a curve is laid through them."""
     (tmp_path / "t.csv").write_text("".join(f"{i},{i % 7}\n" for i in range(1_000_000)))

@@ -130,6 +130,7 @@ def test_changes_add_up():
     assert robot.dynamics([0.1, 0.2]).to_dict() == fresh.dynamics([0.1, 0.2]).to_dict()
 
 
+@pytest.mark.slow
 def test_structures_that_were_left_come_back(monkeypatch):
     """What shapes a trace, there and back: built once; and no more of them are remembered than a few."""
     robot, built, build_anew = kronbot.loads(ARM, parameters={"c": 1}), [], build.build

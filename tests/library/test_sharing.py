@@ -80,7 +80,9 @@ def test_a_robot_that_was_asked_can_be_copied():
     assert again.dynamics().to_dict() == robot.dynamics().to_dict()
 
 
-@pytest.mark.parametrize("copied", [rare(copy.copy), copy.deepcopy, lambda robot: pickle.loads(pickle.dumps(robot))])
+@pytest.mark.parametrize(
+    "copied", [rare(copy.copy), copy.deepcopy, rare(lambda robot: pickle.loads(pickle.dumps(robot)))]
+)
 def test_a_robot_travels_as_its_description(copied):
     """With its parameters, order and motion, asked before or not."""
     robot = kronbot.load("khang", order="1").with_motion("qa: {type: sinusoid, amplitude: 0.1, frequency: 2}")
@@ -175,6 +177,7 @@ thread.join()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_forked_while_another_thread_asks():
     """The same robot, in the child, which has not the thread whose turn it was."""
@@ -205,7 +208,8 @@ def limit():
     assert signal.signal(signal.SIGALRM, before) is handler
 
 
-@pytest.mark.parametrize("solver", [rare("cvodes"), "dop853"])
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["cvodes", "dop853"])
 def test_a_time_limit_within_a_run(limit, solver):
     """CasADi makes an error of its own of it, which the integrator takes for the end of the motion."""
     robot = kronbot.load("canadarm")

@@ -56,6 +56,7 @@ def test_linear_models_at_rows_are_those_of_the_points():
     assert rows.summary["largest_h_L"] == max(point.summary["largest_h_L"] for point in points)
 
 
+@pytest.mark.slow
 def test_no_row_depends_on_how_many_are_asked_together():
     """Nine coordinates, more rows than are solved at a time: every part of the rows has the same bits."""
     robot, rng = shipped_robot("canadarm"), np.random.default_rng(0)

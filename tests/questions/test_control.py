@@ -121,6 +121,7 @@ def test_poles_of_the_closed_loop_are_differences_of_simulations(gravity, side):
     assert pytest.approx(wanted, abs=0.02 * np.abs(wanted).max()) == np.array(found)
 
 
+@pytest.mark.slow
 def test_an_arm_with_the_weight_of_its_sag_stands_at_its_target():
     """Without an integral: the beam bends, the joints do not give way."""
     text = ARM.replace("ki: 20, ", "").replace("ki: 4, ", "").replace("gravity: rigid", "gravity: GRAVITY")

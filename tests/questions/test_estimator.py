@@ -108,6 +108,7 @@ def test_poles_are_those_of_the_feedback_and_of_the_filter(folder):
     assert np.abs(moved[-1, :3]).max() < 0.1 * np.abs(away).max()
 
 
+@pytest.mark.slow
 def test_what_samples_see_converges_to_what_is_seen_all_the_time(folder):
     """With the first order of the sample time."""
     start = {"q1": 0.41, "q2": -0.3}

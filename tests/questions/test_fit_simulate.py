@@ -80,6 +80,7 @@ def test_derivatives_by_delays_of_sensors(same_steps):
     demand_exact(found, at)
 
 
+@pytest.mark.slow
 def test_delays_and_offsets_of_sensors_come_back(data):
     """An endpoint that is told late, and an encoder whose zero is not that of the joint."""
     arm = kronbot.loads(PLANAR.replace("fc: 0.4", "fc: 0.4, late: 0.01, zero: 0")).with_parameters(**TRUE)
@@ -192,6 +193,7 @@ def test_parameters_come_back_from_a_record(planar, data):
     assert answer.at["start"].keys() == {f"start[1].{name}" for name in ("q1", "q2", "q1_dot", "q2_dot")}
 
 
+@pytest.mark.slow
 def test_where_validating_records_begin_is_found_from_them(planar, data, tmp_path):
     """Parameters are not, whether they have a file of their own or are drawn among records."""
     t = np.linspace(0, 0.5, 26)
@@ -498,6 +500,7 @@ def test_a_floating_base_is_followed_until_its_angles_lock(tmp_path):
         robot.fit(far, **asked)
 
 
+@pytest.mark.slow
 def test_a_floating_base_begins_as_its_first_row_says():
     """Turned and turning; what the row leaves out is 0."""
     robot, t = kronbot.loads(TUMBLING), np.linspace(0, 1, 6)

@@ -81,6 +81,7 @@ def test_other_values_trace_nothing_anew(way):
     assert len([key for key in kept if key[0] == "equations"]) == 1
 
 
+@pytest.mark.slow
 def test_commands_that_know_no_time_have_an_element_as_it_is_at_first(tmp_path):
     """Its weight at rest, an equilibrium, a formula; a run in equilibrium starts in that, and goes with the force."""
     (tmp_path / "f.csv").write_text("-1,2\n1,6\n3,-4\n")

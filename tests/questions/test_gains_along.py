@@ -6,7 +6,6 @@ from robots_in_tests import boom_and_arm
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from scipy.optimize import brentq
-from thinned import rare
 
 import kronbot
 from kronbot.cli.main import run as command_line
@@ -113,7 +112,8 @@ def a_period_earlier(P, rate, jumps):
     return P
 
 
-@pytest.mark.parametrize("smoothing", [rare(0.1), 1e-6])
+@pytest.mark.slow
+@pytest.mark.parametrize("smoothing", [0.1, 1e-6])
 def test_gains_see_the_peak_of_friction_where_a_joint_turns_back(smoothing):
     """Behind every reversal a deviation has lost 1 - exp(-2 F_c / (m |a|)) of its rate, where the peak is narrow."""
     friction = "friction: {coulomb: 3, smoothing: s}"

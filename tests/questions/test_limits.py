@@ -98,6 +98,7 @@ def test_commands_at_a_point_and_at_rows():
     assert not robot.jacobian([np.nextafter(np.pi / 3, 2), 1, 0]).warnings
 
 
+@pytest.mark.slow
 def test_on_the_command_line(tmp_path, capsys):
     """On stderr, exit 0; blocks of many rows tell it once; --quiet does not."""
     file, rows = tmp_path / "arm.yaml", tmp_path / "rows.csv"

@@ -207,6 +207,7 @@ def arm(tau):
     return model(ARM.replace("TAU1", repr(float(tau[0]))).replace("TAU2", repr(float(tau[1]))))
 
 
+@pytest.mark.slow
 def test_simulation_leaves_the_linear_model_with_the_square_of_the_disturbance():
     """About an equilibrium exp(A t) x0 misses the nonlinear motion by c |x0|^2: slope 2 over a decade of x0."""
     robot = arm([0, 0])
@@ -463,6 +464,7 @@ motion: {q1: {type: sinusoid, amplitude: 0.1, frequency: 1}}
             ask()
 
 
+@pytest.mark.slow
 def test_the_same_question_has_the_same_answer_after_others():
     """Numbers that other questions bring in do not change what chance does to the error bounds of this one."""
     robot = load("canadarm")

@@ -205,6 +205,7 @@ def test_what_solved_a_robot_with_followers_is_told():
     assert alone.simulate(duration=0.02, step=0.01).summary["algorithm"] == "recursive"
 
 
+@pytest.mark.slow
 def test_torques_that_are_given_are_told_as_they_are():
     """An equilibrium has them but for rounding of other forces, which is neither a torque nor a difference."""
     robot = loads(TROLLEY.replace("type: prismatic, name: x", "type: prismatic, name: x, spring: {stiffness: 300}"))

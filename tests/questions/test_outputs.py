@@ -187,6 +187,7 @@ def test_linear_models_have_the_exact_derivatives_of_outputs():
     assert pytest.approx(slopes(2, 6), rel=1e-6, abs=1e-7) == D
 
 
+@pytest.mark.slow
 def test_power_of_a_locked_joint_is_that_of_the_torque_it_needs(arm):
     """(tau qd)' = qd tau', with tau from the locked joint's own row of the linear model."""
     at = {"qd": {"q1": 2.0}, "lock": "q1", "outputs": "power:q1,acceleration:q2"}

@@ -37,6 +37,7 @@ def test_a_start_without_equilibrium_says_so_in_terms_of_simulate():
     assert "start straight" in message and "buckling" not in message and "load" not in message
 
 
+@pytest.mark.slow
 def test_linearize_at_no_equilibrium_names_joints_and_what_it_was_given(tmp_path, capsys):
     """Rates and forces are to be lowered only where there are some."""
     file = tmp_path / "soft.yaml"

@@ -70,7 +70,7 @@ def apart(ours, theirs):
         rare((4, 6), 1 / 2),  # half a turn of 2 pi: 2 and 3 periods, neither is the longest
         rare((2.5, 1.5), 2),
         rare((4, 6, 10), 1 / 2),
-        ((3, 4, 6), 1),  # the first and the second meet before the third does, or the other way round
+        rare((3, 4, 6), 1),  # the first and the second meet before the third does, or the other way round
         ((6, 3), 1 / 3),  # here the longest is the one
     ],
 )
@@ -87,6 +87,7 @@ def test_the_period_of_sinusoids_is_where_all_of_them_meet(frequencies, turns):
     assert found.summary["verdict"].split()[0] == ("asymptotically" if np.abs(theirs).max() < 1 else "unstable")
 
 
+@pytest.mark.slow
 def test_a_cycloid_repeats_after_twice_its_half_period():
     """Its rate does, its place does not; with a sinusoid of two thirds of that they meet after 4 half periods."""
     cycloid = "{type: cycloidal, rate: 0.1, half_period: 0.6}"
@@ -154,7 +155,7 @@ def of_the_rod(travel, gravity, periods):
     [
         ("1", 1.0, 0, 1),  # no gravity: nothing knows the spindle's angle
         rare("2*pi", 2 * np.pi, 9.81, 1),
-        ("2*pi/3", 2 * np.pi / 3, 9.81, 3),
+        rare("2*pi/3", 2 * np.pi / 3, 9.81, 3),
         rare("-4*pi*3/4", -3 * np.pi, 9.81, 2),
     ],
 )

@@ -10,7 +10,7 @@ from robots_in_tests import model
 from scipy.interpolate import CubicSpline
 from scipy.linalg import expm, solve
 from scipy.optimize import minimize
-from thinned import rare, thinned
+from thinned import thinned
 
 import kronbot
 from kronbot.cli.main import run
@@ -270,7 +270,8 @@ def test_what_failed_is_the_best_so_far_of_a_search_that_goes_on(monkeypatch):
     assert error.value.partial.summary["least"] == "nearest" and error.value.partial.summary["end_error"] > 0
 
 
-@pytest.mark.parametrize("drive", [rare("torque"), "motion"])
+@pytest.mark.slow
+@pytest.mark.parametrize("drive", ["torque", "motion"])
 def test_where_the_least_time_is_lost_a_smooth_motion_takes_little_more(drive, monkeypatch, unjudged):
     """Within the limits; torques of a smooth motion want a third more than switches, 4.218 s."""
     monkeypatch.setitem(collocation.SOON, "time", 15)
@@ -297,6 +298,7 @@ def test_damping_gravity_and_limits_have_their_part(unjudged):
     assert found["torque.q1"].min() > 0 and found["torque.q1"].max() <= 12 + 1e-6
 
 
+@pytest.mark.slow
 def test_options_of_the_search_that_somebody_has_laid_into_the_folder_are_not_read(tmp_path, monkeypatch, unjudged):
     """They name files to write, and libraries to load."""
     wanted = two("").plan({"q1": 1}, duration=1)
@@ -322,6 +324,7 @@ def test_words_beside_a_path_are_made_plain_before_they_are_compared(word):
         two("").plan(follow=path, **{word: Mine("motion")})
 
 
+@pytest.mark.slow
 def test_constant_forces_are_part_of_a_plan_and_others_are_told(unjudged):
     """Least effort from rest to rest goes the same way under a force, which torques take on top."""
     acting = "simulate: {forces: [{frame: endpoint, force: [1, 0, -3], axes: body}, SWINGING]}\n"
@@ -538,6 +541,7 @@ def test_a_search_that_runs_out_of_iterations_keeps_the_best_so_far(monkeypatch,
     assert any("no simulation has judged this plan" in told for told in found["warnings"])
 
 
+@pytest.mark.slow
 def test_a_plan_that_misses_its_goal_is_kept_with_its_run(monkeypatch, unjudged):
     monkeypatch.setattr(searching, "MESHES", 1)
     monkeypatch.setattr(searching, "ARRIVED", 1e-12)
@@ -554,6 +558,7 @@ def test_numbers_at_the_ends_of_double_precision_are_told(given):
         two().plan({"q1": 1}, **given)
 
 
+@pytest.mark.slow
 def test_torques_stand_at_the_rows_where_their_steps_begin(tmp_path, unjudged):
     """Rows that are a rounding before a step have its torque, too: a plan that is read again moves the arm like it."""
     found = two("").plan({"q1": 0.7}, duration=1.9)
@@ -640,6 +645,7 @@ def test_torques_of_arms_that_hardly_damp_hold_in_an_independent_simulation(seed
     assert max(abs(run[name][-1] - end[name]) for name in end) < 2e-5 * way
 
 
+@pytest.mark.slow
 def test_a_joint_passes_through_a_place_on_the_way(unjudged):
     """In the least effort of N steps, the least solution of three equations in them."""
     T, s = 2.0, 0.63

@@ -99,6 +99,7 @@ def test_nothing_is_traced_twice(monkeypatch):
     assert made == ["equations", "integrator", "integrator"]
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_leaves_nothing_behind(monkeypatch):
     """Neither does one for which a parameter has no value."""
     robot = kronbot.loads(ARM)
@@ -117,7 +118,8 @@ def test_a_run_that_fails_leaves_nothing_behind(monkeypatch):
     assert robot.simulate(duration=0.02).to_dict() == wanted
 
 
-@pytest.mark.parametrize("solver", [rare("cvodes"), "rodas"])
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["cvodes", "rodas"])
 def test_eight_threads_get_the_bits_of_one(solver):
     """Each its own values, of one structure."""
     robot = kronbot.loads(ARM)

@@ -231,6 +231,7 @@ def test_bad_questions_are_refused():
         run(kronbot.load("torso", order="0").model, duration=0.1, q={"waist": 0.3})
 
 
+@pytest.mark.slow
 def test_the_family_of_an_integrator_is_chosen_by_its_cost(monkeypatch):
     """Adams for an undamped arm, BDF for one with overdamped modes; the answers agree."""
     text = shipped_robots()["canadarm"].read_text()

@@ -148,6 +148,7 @@ def test_who_starts_straight_under_gravity_is_told(capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_the_sag_that_is_told_is_that_of_small_deflections():
     """-K^-1 g_f against the equilibrium itself, where the beam hardly bends."""
     stiff = ARM.replace("z: 11.2", "z: 11.2e3").replace("y: 20", "y: 20e3")

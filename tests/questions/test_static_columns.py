@@ -141,6 +141,7 @@ def first_moment(text, q, **masses):
     return np.array(casadi.Function("first", [oracle.q], [total])(q)).ravel()
 
 
+@pytest.mark.slow
 def test_the_base_bears_the_resultant_of_weight_loads_and_distributed_loads():
     """Force and moment about the origin in space: every particle's weight, and a force along a beam as its weight."""
     force, moment, along = np.array([3.0, -2.0, 4.0]), np.array([0.4, -0.6, 0.3]), np.array([2.0, -3.0, 5.0])
@@ -401,6 +402,7 @@ def test_a_start_is_that_of_every_order():
         assert together["endpoint.x"][3] == pytest.approx(x + ROOT, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_orders_of_which_one_has_no_equilibrium_are_not_complete(tmp_path, capsys):
     """Order 1 feels no axial load, orders 2 and exact buckle: exit 1, the rows that there are, not complete."""
     file, target = tmp_path / "column.yaml", tmp_path / "out.json"

@@ -328,6 +328,7 @@ def test_the_claims_of_the_paper():
     assert np.abs(three["tip.arm.y"] - orders["1"]["tip.arm.y"]).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_what_terms_of_second_order_add_to_linear_torques():
     """Beside order exact, by the largest torque: what ``explain statics`` tells."""
     linear = kronbot.load("piedboeuf").statics(solver="linear")
@@ -443,6 +444,7 @@ links:
 """
 
 
+@pytest.mark.slow
 def test_a_buckling_load_beyond_what_the_order_is_made_for_is_marked():
     """A clamped shaft under a dead axial torque has no static buckling (Ziegler); a straight column has Euler's."""
     shaft = loaded(FREE_SHAFT)

@@ -104,6 +104,7 @@ IDLE = (
 )
 
 
+@pytest.mark.slow
 def test_a_joint_without_inertia_takes_no_frequencies():
     """Those of the others are what they are without it; it is named, and stays locked."""
     one, more = arm(), loads(IDLE.replace("V", "2").replace("W", "1"))
