@@ -208,7 +208,7 @@ def test_wrong_questions_name_the_choices(arguments, message, capsys):
 def test_motion_without_a_value_may_stand_before_the_robot(tmp_path, capsys):
     file = tmp_path / "moving.yaml"
     file.write_text(description.read("khang").text + "motion:\n  qa: {type: sinusoid, amplitude: 0.2, frequency: 5}\n")
-    grid = ["--lock", "qa", "--duration", "0.1", "--step", "0.05", "--format", "json"]
+    grid = ["--order", "1", "--lock", "qa", "--duration", "0.1", "--step", "0.05", "--format", "json"]
     answers = []
     for words in (["--motion", str(file), *grid], [str(file), "--motion", *grid], [str(file), *grid, "--motion="]):
         assert run(["linearize", *words]) == 0

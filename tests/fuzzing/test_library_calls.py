@@ -185,7 +185,7 @@ def test_arguments_stay_as_they_are_and_answers_too(caller):
     forces, angles = [[0, 1, 0], [0.0, 2, 0]], {"q1": [0.1, 0.2]}
     given = [q, rows, columns, names, settings, forces, angles]
     before = copy.deepcopy(given)
-    ask = kronbot.loads(abuse.TEXT, order="1", parameters=settings)
+    ask = kronbot.loads(abuse.TEXT, order="0", parameters=settings)
 
     def answers(robot):
         return [
@@ -203,7 +203,7 @@ def test_arguments_stay_as_they_are_and_answers_too(caller):
     settings["EI"] = 1
     assert [pickle.dumps(answer) for answer in made] == bytes_of
     q, rows, columns, names, settings, forces, angles = before
-    assert [pickle.dumps(answer) for answer in answers(ask.at_order("1"))] == bytes_of
+    assert [pickle.dumps(answer) for answer in answers(ask.at_order("0"))] == bytes_of
 
 
 def emptied(value):

@@ -481,7 +481,7 @@ def test_drives_leave_the_base_alone():
     text = text.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]")
     motion = f"motion: {{q1: {moves}, q2: {moves}}}\n"
     exact = f"simulate: {{drive: {{q1: {{motion: {moves}}}, q2: {{motion: {moves}}}}}}}\n"
-    start = {"qd": {"base.ry": 0.8, "base.rx": 0.2}, "duration": 1, "step": 0.1, "rtol": 1e-11, "atol": 1e-13}
+    start = {"qd": {"base.ry": 0.8, "base.rx": 0.2}, "duration": 0.4, "step": 0.1, "rtol": 1e-11, "atol": 1e-13}
     torques, prescribed = kronbot.loads(text + motion).simulate(**start), kronbot.loads(text + exact).simulate(**start)
     assert torques.summary["peak_deviation.q1"] < 1e-9
     assert torques["torque.q1"] == pytest.approx(prescribed["torque.q1"], abs=1e-8)
@@ -492,10 +492,10 @@ def test_drives_leave_the_base_alone():
     assert torques["momentum.x"] == pytest.approx(torques["momentum.x"][0], abs=1e-9)
     # What holds an arm against gravity is nothing where all of it falls.
     held = "simulate: {drive: {q1: {pd: {kp: 3, kd: 1}}, q2: {pd: {kp: 3, kd: 1}}}}\n"
-    falls = kronbot.loads(text + held).simulate(duration=1, step=0.5)
+    falls = kronbot.loads(text + held).simulate(duration=0.5, step=0.5)
     for name in ("q1", "q2", "torque.q1", "torque.q2", "base.rx", "base.ry", "base.rz"):
         assert np.abs(falls[name]).max() < 1e-9
-    assert falls["base.z"][-1] == pytest.approx(-9.81 / 2, rel=1e-7)
+    assert falls["base.z"][-1] == pytest.approx(-9.81 / 8, rel=1e-7)
 
 
 def test_a_run_may_not_begin_in_gimbal_lock_nor_in_an_equilibrium_of_what_falls(arm):
@@ -526,6 +526,7 @@ HUNG += "".join(
 )
 
 
+@pytest.mark.slow
 def test_springs_from_the_world_hold_a_floating_base():
     """Four upright springs: 4 k (1.9 - z - 1) = m g, from a start that is off and turned; a run may begin there."""
     robot = kronbot.loads(HUNG)

@@ -78,6 +78,7 @@ def test_a_notebook_shows_rows_of_a_series():
     assert [float(row[0]) for row in series[1:]] == pytest.approx([0.1 * i for i in range(11)])
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_a_robot():
     """Its tree with the masses of the file; a picture, unless a parameter has no value."""
     shown = Read(kronbot.load("torso", order="0")._repr_html_())

@@ -14,7 +14,7 @@ import casadi
 import numpy as np
 import pytest
 import robots_in_tests
-from thinned import rare, thinned
+from thinned import rare
 
 mpl = pytest.importorskip("matplotlib")
 
@@ -310,7 +310,8 @@ def demand_clear_guides(axis):
         taken.append(box)
 
 
-@pytest.mark.parametrize("name", thinned(ROBOTS, ["khang"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROBOTS)
 def test_every_picture_of_every_robot(name, picture):
     # Orders that take little time to differentiate.
     order = "0" if name == "torso" else "1"

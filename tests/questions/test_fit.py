@@ -323,15 +323,23 @@ def test_no_convergence_names_what_is_alike():
         robot.fit(data, estimate=["l", "bx"], sigma={"endpoint": 1e-4}, steps=1)
 
 
+@pytest.mark.slow
+def test_millimetres_are_asked_about_and_made_metres(arm, measured):
+    millimetres = {**measured, **{f"position.b.{axis}": 1000 * measured[f"position.b.{axis}"] for axis in "xyz"}}
+    told = arm.fit(millimetres, estimate=["l"], only="position", sigma=SIGMA).warnings
+    assert any("is it in mm?" in each for each in told)
+    expressions = {f"position.b.{axis}": f"{axis}_mm*1e-3" for axis in "xyz"}
+    renamed = {**measured, **{f"{axis}_mm": 1000 * measured[f"position.b.{axis}"] for axis in "xyz"}}
+    renamed = {name: each for name, each in renamed.items() if not name.startswith("position")}
+    assert arm.fit(renamed, estimate=["l"], columns=expressions, only="position", sigma=SIGMA).summary["rows"] == 25
+
+
 def test_hostile_measurements(arm, measured, tmp_path):
     short = {"q1": [0.1, None, 0.3], "q2": [0.0, 0.0, 0.0], "torque.q2": [1.0, 2.0, float("nan")]}
     answer = arm.fit(short, estimate=["mp"], sigma={"torque": 1})
     assert answer.summary["rows"] == 1 and answer.summary["degrees_of_freedom"] == 0
     assert any("rows without all that is given, left out: 2" in each for each in answer.warnings)
     assert any("leave nothing to judge by" in each for each in answer.warnings)
-    millimetres = {**measured, **{f"position.b.{axis}": 1000 * measured[f"position.b.{axis}"] for axis in "xyz"}}
-    told = arm.fit(millimetres, estimate=["l"], only="position", sigma=SIGMA).warnings
-    assert any("is it in mm?" in each for each in told)
     small, q = kronbot.loads(SMALL), np.linspace(-2, 2, 9)
     told = {"q1": q, "endpoint.x": 0.5 * np.cos(q), "endpoint.y": np.full(9, 0.3), "torque.q1": q * np.nan}
     answer = small.fit(told, estimate="l", sigma={"endpoint": 1e-3})
@@ -341,10 +349,6 @@ def test_hostile_measurements(arm, measured, tmp_path):
     assert "q1 reaches 114.6 rad: is it in degrees?" in " ".join(small.fit(told, estimate="l").warnings)
     degrees = small.fit(told, estimate="l", columns={"q1": "q1*deg"}).at["parameters"]["l"]
     assert degrees == small.fit({**told, "q1": q}, estimate="l").at["parameters"]["l"]
-    expressions = {f"position.b.{axis}": f"{axis}_mm*1e-3" for axis in "xyz"}
-    renamed = {**measured, **{f"{axis}_mm": 1000 * measured[f"position.b.{axis}"] for axis in "xyz"}}
-    renamed = {name: each for name, each in renamed.items() if not name.startswith("position")}
-    assert arm.fit(renamed, estimate=["l"], columns=expressions, only="position", sigma=SIGMA).summary["rows"] == 25
     for change, words in [
         ({"postion.b.x": [1.0]}, "did you mean 'position.b.x'"),
         ({"rotation.b.x": [1.0]}, "is measured whole"),

@@ -132,6 +132,7 @@ def test_constant_forces_act_on_a_beam_that_follows():
     assert pushed["torque.q1"][0] - free["torque.q1"][0] == pytest.approx(-2, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_path_is_a_file_of_the_command_line(tmp_path, capsys):
     """Its columns by their header; the answer is a table that drives read, and the zeros an array of it."""
     (tmp_path / "one.yaml").write_text(BOOM)

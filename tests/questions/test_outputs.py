@@ -202,8 +202,9 @@ def test_power_of_a_locked_joint_is_that_of_the_torque_it_needs(arm):
     assert (held.arrays["D"].values[0, 0], held.arrays["C"].rows[0]) == (0, "power.q1")
 
 
-def test_words_go_with_outputs(arm):
+def test_words_go_with_outputs():
     """In any order, each once; gauges are curvatures v'' of linear models, and all three strains elsewhere."""
+    arm = kronbot.loads(ARM, order="1")
     rows = arm.linearize(outputs="gauge:g1,gauges,joints,endpoint,rate:q2").arrays["C"].rows
     joints, ends = ["q1", "q1.motor", "q2"], [f"endpoint.{axis}" for axis in "xyz"]
     assert list(rows) == [*joints, *ends, "curvature.g1", "curvature_y.g1", "twist.g1", "rate.q2"]
