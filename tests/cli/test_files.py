@@ -809,7 +809,8 @@ def test_who_interrupts_is_told_what_is_not_drawn(capsys, monkeypatch, tmp_path)
     assert "interrupted: left out: s.png\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("quiet", "most", "told"), [([], 3, True), rare([], 4, False), rare(["--quiet"], 3, False)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("quiet", "most", "told"), [([], 3, True), ([], 4, False), (["--quiet"], 3, False)])
 def test_who_interrupts_is_told_that_many_rows_are_being_written(capsys, monkeypatch, tmp_path, quiet, most, told):
     line, file = ["simulate", "canadarm", "--duration", "0.02", "--step", "0.01", *quiet], tmp_path / "out.csv"
 

@@ -351,7 +351,7 @@ def undisturbed(tmp_path_factory):
     return file.read_bytes()
 
 
-STOPPED = ["simulate", "khang", "--duration", "0.02", "--over", "EI=20:40:6", *ONE]
+STOPPED = ["jacobian", "khang", "--over", "qa=0:1:12", *ONE]
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_a_sweep_that_is_stopped_goes_on(number, code, undisturbed, tmp_path, mo
     )
     assert run(["sweep", *asked, "--resume"]) == 0
     kept = sum(int(stop) - int(start) for start, stop in re.findall(rb'"cases":\[(\d+),(\d+)\]', before))
-    assert 3 <= kept == 6 - sum(added)
+    assert 3 <= kept == 12 - sum(added)
     assert (tmp_path / "run.csv").read_bytes() == undisturbed
     assert [path.name for path in tmp_path.iterdir()] == ["run.csv"]
 

@@ -2,7 +2,6 @@
 
 import pytest
 from fuzzing.texts import GOOD
-from thinned import rare
 
 MANY = ",".join(["0"] * 1_000_000)
 NO_VALUES = [
@@ -13,7 +12,8 @@ NO_VALUES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("option", ["--q", rare("--qd"), rare("--qdd")])
+@pytest.mark.slow
+@pytest.mark.parametrize("option", ["--q", "--qd", "--qdd"])
 def test_values_of_coordinates(refused, option):
     """Wrong usage, in one line that does not repeat all of a long value."""
     for text in NO_VALUES:

@@ -205,6 +205,7 @@ def test_a_pool_of_processes_that_are_spawned():
         found[0][0].summary["x"] = 1
 
 
+@pytest.mark.slow
 def test_a_robot_that_was_asked_never_changes():
     """Symbols and traces are those of the first time, whatever the values are that are asked with."""
     robot = kronbot.loads(ARM, parameters={"c": 1})

@@ -216,6 +216,7 @@ def test_directions_without_stiffness_are_not_damped():
     )
 
 
+@pytest.mark.slow
 def test_it_survives_the_ways_of_a_robot():
     """Order 0 has nothing to damp; pickles, other orders and motions keep it."""
     import pickle
