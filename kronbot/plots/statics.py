@@ -287,10 +287,8 @@ def _curves(robot: Robot, result: Result, swept: str) -> list[Curve]:
     keys = list(zip(*(result.series[name] for name in varied), strict=True)) or [()] * len(result.series[given[0]])
     found = []
     for key in dict.fromkeys(keys):
-        words = [
-            f"{word} = {rounded(factor * value, 3)} {unit}"
-            for (word, factor, unit), value in zip(shown, key, strict=True)
-        ]
+        pairs = zip(shown, key, strict=True)
+        words = [f"{word} = {rounded(factor * value, 3)} {unit}" for (word, factor, unit), value in pairs]
         cases = [place for place, other in enumerate(keys) if other == key]
         found.append(Curve(style.wrapped(words, ROOM) if words else "", cases))
     return found

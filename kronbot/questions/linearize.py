@@ -19,7 +19,7 @@ from kronbot.description.choices import INPUTS
 from kronbot.floats import Array
 from kronbot.mechanics.control.closed_loop import closed, in_states, of_loop, seen_beside
 from kronbot.mechanics.linear.frozen import frozen, further
-from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.linear_model import LinearModel, rigid_forces
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
 from kronbot.mechanics.linear.ports import entering, places_seen, seen
@@ -28,7 +28,7 @@ from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.linear.state_space import margins, seen_errors, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.small import beyond_small
-from kronbot.model.build import numbers_apart, rigid_arm, together
+from kronbot.model.build import numbers_apart, together
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.balance import Unbalanced, balanced
@@ -321,16 +321,6 @@ def outline(robot: Robot, given: Given) -> Outline:
     units = {name: sides(names, each["rows"], names, each["columns"]) for name, each in matrices}
     units["h_L"] = units["M_L"][0], {}
     return Outline(words, texts, arrays, series, usual, ("poles", "shapes"), units=units)
-
-
-def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
-    """Torques (joints x 1) that move the rigid arm (order 0) like the joints of a model, against gravity and force."""
-    rigid = LinearModel.about_any_motion(rigid_arm(robot))
-    given = [*robot.base, *robot.rigid]
-    needed = -casadi.substitute(rigid.h_L[list(rigid.robot.rigid), :], rigid.tau, SX.zeros(rigid.tau.shape))
-    old = casadi.vertcat(rigid.q, rigid.qd, rigid.qdd, rigid.force)
-    new = casadi.vertcat(*(part[given, :] for part in (linear.q, linear.qd, linear.qdd)), linear.force)
-    return casadi.substitute(needed, old, new)
 
 
 def _about(robot: Robot, trace: Trace, point: Point, free: Sequence[int], balanced: bool, frozen: bool) -> str:

@@ -14,7 +14,7 @@ from kronbot.compute.trace import Trace, traced
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.linear_model import LinearModel, rigid_forces
 from kronbot.mechanics.linear.monodromy import Monodromy, monodromy
 from kronbot.mechanics.linear.multipliers import Multipliers, multipliers
 from kronbot.mechanics.linear.regularity import demand_regular
@@ -25,7 +25,7 @@ from kronbot.questions.contacts_along import ContactsAlong, told_of_contacts_alo
 from kronbot.questions.elements import demand_constant
 from kronbot.questions.grids import SHORTEST_STEP, demand_rows, grid
 from kronbot.questions.limits import told_of_motion
-from kronbot.questions.linearize import PURPOSE, rigid_forces
+from kronbot.questions.linearize import PURPOSE
 from kronbot.questions.outline import Given, Labels, Outline, matrix_units, numbered
 from kronbot.questions.periods import ALL_LOCKED, Along
 from kronbot.questions.result import Result

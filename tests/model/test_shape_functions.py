@@ -8,6 +8,7 @@ import dataclasses
 import itertools
 import math
 from fractions import Fraction
+from typing import get_args
 
 import mpmath as mp
 import numpy as np
@@ -16,6 +17,7 @@ import scipy.linalg
 from hypothesis import strategies as st
 from thinned import drawn, thinned
 
+from kronbot.description.schema import ShapeName
 from kronbot.model import beam_integrals, eigenfunctions, shape_functions
 from kronbot.model.beam_integrals import first_moment, gram, integral, running, running_twice
 
@@ -506,3 +508,8 @@ def test_exact_integrals_are_those_of_quadrature(name):
         assert np.abs((gram(shapes, n) - gram(plain, n)) / np.outer(scale, scale)).max() < 1e-12
     assert np.abs(integral(shapes) - integral(plain)).max() < 1e-13
     assert np.abs(first_moment(shapes) - first_moment(plain)).max() < 1e-13
+
+
+def test_every_word_of_a_file_has_shapes():
+    """Those with a tip mass are made of what the file says of it."""
+    assert {*get_args(ShapeName)} == {*shape_functions.TORSION} == {*shape_functions.BENDING, "clamped-mass"}

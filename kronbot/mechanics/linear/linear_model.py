@@ -17,6 +17,7 @@ from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.kinematics import attached, frame, relative_motion
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix, propagate
+from kronbot.model.build import rigid_arm
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
@@ -137,3 +138,13 @@ class LinearModel:
             [casadi.densify(casadi.vertcat(*values)), SX.zeros(3, 1)],
         )
         return {"t": t}, dict(zip(parts, placed, strict=True))
+
+
+def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
+    """Torques (joints x 1) that move the rigid arm (order 0) like the joints of a model, against gravity and force."""
+    rigid = LinearModel.about_any_motion(rigid_arm(robot))
+    given = [*robot.base, *robot.rigid]
+    needed = -casadi.substitute(rigid.h_L[list(rigid.robot.rigid), :], rigid.tau, SX.zeros(rigid.tau.shape))
+    old = casadi.vertcat(rigid.q, rigid.qd, rigid.qdd, rigid.force)
+    new = casadi.vertcat(*(part[given, :] for part in (linear.q, linear.qd, linear.qdd)), linear.force)
+    return casadi.substitute(needed, old, new)

@@ -16,7 +16,6 @@ from casadi import MX, SX
 
 from kronbot.compute.native.compiling import Code
 from kronbot.compute.native.cost import INTERPRETED
-from kronbot.description import choices
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import Charts
@@ -259,9 +258,7 @@ class Radau(Integrator):
 
 # Methods that many runs can take beside each other.
 ONE_STEP: dict[str, type[OneStep]] = {"rodas": Rodas, "dop853": Dop853}
-INTEGRATORS: dict[str, type[Cvodes | OneStep | Radau]] = dict(
-    zip(choices.INTEGRATORS, (Cvodes, *ONE_STEP.values(), Radau), strict=True)
-)
+INTEGRATORS: dict[str, type[Cvodes | OneStep | Radau]] = {"cvodes": Cvodes, **ONE_STEP, "radau": Radau}
 
 
 def integrator(solver: str, ode: Ode, tolerances: Tolerances) -> Integrator:
