@@ -37,7 +37,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("motion", "step", "period"), "linearize_along() is about a motion, the file's or with_motion()'s"),
     **dict.fromkeys(("symbolic", "style", "short", "shared", "cse", "seconds"), "symbolic() has formulas"),
     **dict.fromkeys(("plot", "panels", "pair", "view", "open"), "plot() and view() are those of the answer"),
-    **dict.fromkeys(("order", "parameters", "set"), "kronbot.load() has these"),
+    **dict.fromkeys(("order", "parameters", "set"), "load() has these"),
     **dict.fromkeys(("real", "prefix", "header"), "c() of what is exported has these"),
 }
 
