@@ -110,6 +110,10 @@ def _ways(robot: Robot, accepted: Collection[str], name: str) -> Iterator[Meanin
         yield Meaning("load", "distributed", (where, WRENCH.index(axis)), {where: [0.0] * 3})
 
 
+# Arguments that give coordinates, their rates and torques values by name, beside the one that is varied.
+_PLACED = {"q": ("q", "angles"), "qd": ("qd",), "qdd": ("qdd",), "tau": ("tau",)}
+
+
 def prepared(
     robot: Robot, arguments: Mapping[str, object], varied: Sequence[str], meant: Sequence[Meaning]
 ) -> dict[str, object]:
@@ -117,9 +121,9 @@ def prepared(
     in its place."""
     made = dict(arguments)
     for name, each in zip(varied, meant, strict=True):
-        for word in ("q", "angles") if each.argument == "q" else (each.argument,) if each.empty == {} else ():
-            if word is not None and isinstance(own := made.get(word), dict) and each.keys[0] in own:
-                raise UsageError(f"{name} is varied, and has a value by ", Argument(word), ": leave one out")
+        for place in _PLACED.get(each.argument or "", ()):
+            if isinstance(own := made.get(place), dict) and each.keys[0] in own:
+                raise UsageError(f"{name} is varied, and has a value by ", Argument(place), ": leave one out")
     for each in meant:
         word = each.argument
         if word is None or not each.keys:
