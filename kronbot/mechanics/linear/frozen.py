@@ -43,6 +43,8 @@ def further(points: Sequence[Array]) -> Iterator[tuple[Rows, list[Array]]]:
     qdd = others[0] if others else np.zeros_like(qd)
     for t in _times(qd, qdd).T:
         rows = np.flatnonzero(np.isfinite(t))
+        if not rows.size:  # rates of which nothing is left in a quotient, too
+            continue
         step, rates, change = t[rows, None], qd[rows], qdd[rows]
         gone = [q[rows] + step * rates + step**2 / 2 * change, rates + step * change]
         yield rows, [*gone, *(part[rows] for part in others)]
