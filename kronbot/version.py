@@ -1,3 +1,3 @@
 """The version, which every floor may name."""
 
-__version__ = "0.6.0"
+__version__ = "0.10.0"

@@ -155,7 +155,6 @@ def test_messages_name_no_calls_of_the_library():
     assert named == [
         "__init__.py: kronbot.load takes those",
         "description/yaml/source.py: kronbot.loads takes text, the command line reads it from stdin (-)",
-        "library/answering.py: kronbot.load() has these",
         "questions/result.py: ; it is a number of the summary: answer.summary[",
     ]
 

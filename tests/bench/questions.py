@@ -16,7 +16,7 @@ from unittest import mock
 
 HERE = Path(__file__).resolve().parents[2]
 
-# Goals of issue 14, s; None where the version before is the measure.
+# Goals, s; None where the version before is the measure.
 GOALS = {
     "jacobian": 1e-4,
     "dynamics": 1e-4,

@@ -185,7 +185,7 @@ def test_ratios_are_taken_round_by_round():
 
 
 def test_files_of_the_questions(tmp_path):
-    """As large as the issue has them."""
+    """Twenty-four links in space, twenty, sixty rigid ones."""
     questions.models(tmp_path)
     sweep = kronbot.load(tmp_path / "sweep.yaml").model
     assert len(Sweep.of_file(sweep).cases(sweep, np.zeros((1, sweep.n)), {})) == 10_000

@@ -20,7 +20,7 @@ from kronbot.mechanics.multibody.recursion import ALGORITHMS, forward_dynamics, 
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.model.pose import angular_motion, exponential, left_jacobian
 
-# Both sides work in double precision on well-scaled robots; the issue asks for 1e-9, rounding gives 1e-13.
+# Both sides work in double precision on well-scaled robots; 1e-9 is asked for, rounding gives 1e-13.
 SAME = 1e-11
 
 

@@ -30,7 +30,7 @@ TIPS = ("tip.upper.y", "tip.forearm.y", "tip.wrist.y")
     ("order", "algorithm"), [("1", "composite"), rare("2", "recursive"), rare("1", "recursive"), rare("2", "composite")]
 )
 def test_canadarm_follows_the_independent_run(order, algorithm):
-    """Angles and tip deflections each second within 1e-6 (the issue's figure; the reference has 12 digits)."""
+    """Angles and tip deflections each second within 1e-6 (the reference has 12 digits)."""
     with policy.native("off"):  # what a compiler takes is more than the run
         answer = run(shipped_robot("canadarm", order=order).model, step=1.0, rtol=1e-10, algorithm=algorithm)
     series, wanted = answer.result.series, REFERENCE[{"1": "reference_m2_exact", "2": "reference_m2_second"}[order]]
