@@ -23,11 +23,11 @@ links:
   - name: upper
     joint: {type: revolute, name: q1}
     dh: {a: 1, d: 0, alpha: 0, theta: 0}
-    flexible: {mass: 1, EI: {z: EI}, modes: {v: MODES}, shape: SHAPE}
+    flexible: {mass: 1, EI: {z: EI}, modes: {v: 2}, shape: SHAPE}
   - name: fore
     joint: {type: revolute, name: q2}
     dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
-    flexible: {mass: 0.6, EI: {z: EI}, modes: {v: MODES}}
+    flexible: {mass: 0.6, EI: {z: EI}, modes: {v: 2}}
     payload: {mass: m}
 damping: {DAMPING}
 simulate: {duration: 0.2, step: 0.05}
@@ -35,8 +35,13 @@ simulate: {duration: 0.2, step: 0.05}
 POSTURE = {"q2": np.pi / 3}
 
 
-def arm(damping, gravity="-9.81", shape="craig-bampton", order="2", modes="2", **parameters):
-    text = ARM.replace("DAMPING", damping).replace("GRAVITY", gravity).replace("SHAPE", shape).replace("MODES", modes)
+def arm(damping, gravity="-9.81", shape="craig-bampton", order="2", modes=2, **parameters):
+    text = (
+        ARM.replace("DAMPING", damping)
+        .replace("GRAVITY", gravity)
+        .replace("SHAPE", shape)
+        .replace("v: 2", f"v: {modes}")
+    )
     return kronbot.loads(text, order=order, parameters=parameters)
 
 
@@ -147,7 +152,7 @@ def test_other_values_trace_nothing_anew_and_have_the_bits_of_a_fresh_robot(swep
 
 def test_every_command_has_it():
     """Lagrange's D in simulate's account, in the linear model, in exported functions, in formulas as numbers."""
-    robot = arm("ratios: [z, 0.012]", order="1", modes="1")
+    robot = arm("ratios: [z, 0.012]", order="1", modes=1)
     D = robot.dynamics()["D"]
     np.testing.assert_allclose(robot.linearize()["D_L"], D, rtol=0, atol=1e-13)
     run = robot.simulate(q={"upper.v1": 0.05})

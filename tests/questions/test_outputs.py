@@ -263,7 +263,7 @@ def test_mistakes_have_their_cure(arm, outputs, told):
 
 
 def test_a_name_of_two_things_is_told():
-    twice = kronbot.loads(ARM.replace("name: q2,", "name: fore,").replace("q2", "fore"))
+    twice = kronbot.loads(ARM.replace("name: q2,", "name: fore,").replace("q2", "fore"), order="1")
     with pytest.raises(UsageError, match="a frame and a joint have that name"):
         twice.simulate(outputs="acceleration:fore")
     assert "rate.fore" in twice.simulate(0.01, 0.01, outputs="rate:fore")

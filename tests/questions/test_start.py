@@ -109,17 +109,17 @@ def test_how_it_is_asked_for(tmp_path, capsys):
     file = tmp_path / "arm.yaml"
     text = ARM.replace("DRIVE", "{motion: HELD}").replace("HELD", HELD)
     file.write_text(text.replace("simulate: {", "simulate: {start: equilibrium, "))
-    by_file = kronbot.load(str(file))
-    assert [each.model.file.simulate.start for each in (by_file, arm())] == ["equilibrium", "straight"]
-    assert by_file.simulate()["upper.v1"][0] == arm().simulate(start="equilibrium")["upper.v1"][0] != 0
+    by_file, plain = kronbot.load(str(file)), arm()
+    assert [each.model.file.simulate.start for each in (by_file, plain)] == ["equilibrium", "straight"]
+    assert by_file.simulate()["upper.v1"][0] == plain.simulate(start="equilibrium")["upper.v1"][0] != 0
     assert by_file.simulate(start="straight")["upper.v1"][0] == 0
     assert command_line(["simulate", str(file), "--start", "straight", "--format", "csv", "--quiet"]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("0.0,0.2,0.0,")
     with pytest.raises(UsageError, match="start 'sagging': there are straight, equilibrium"):
-        arm().simulate(start="sagging")
+        plain.simulate(start="sagging")
     with pytest.raises(UsageError, match=r"upper\.v1 starts in the equilibrium"):
-        arm().simulate(start="equilibrium", q={"upper.v1": 0.1})
-    assert "start" not in arm().simulate(duration=0.01).summary
+        plain.simulate(start="equilibrium", q={"upper.v1": 0.1})
+    assert "start" not in plain.simulate(duration=0.01).summary
 
 
 def test_an_arm_that_gravity_breaks_down_has_no_start():
