@@ -132,6 +132,18 @@ def test_its_linear_equations_are_solved_to_rounding(written, monkeypatch):
         assert np.allclose(q, length * (right[:n] + w), rtol=1e-15)
 
 
+def test_numbers_without_squares_are_eliminated():
+    """Squares of what is far below 1e-154 are 0 or lose their digits: the increments are those without them."""
+    n, h = 3, 0.1
+    eliminate, solve = rosenbrock._elimination(2 * n, n, n)
+    A, B, right = casadi.MX.sym("A", n, n), casadi.MX.sym("B", n, n), np.arange(1.0, 2 * n + 1)
+    nothing = casadi.MX(0, n)
+    call = casadi.Function("call", [A, B], [solve(h, *eliminate(h, A, B), A, nothing, nothing, right)])
+    for size in np.geomspace(1e-170, 1e-150, 41):
+        found = np.asarray(call(size * np.ones((n, n)), size * np.ones((n, n))))[:, 0]
+        assert np.abs(found[n:] - h * rosenbrock.GAMMA * right[n:]).max() < 1e-15
+
+
 @pytest.mark.slow
 def test_fast_vibrations_do_not_bound_its_steps():
     """The canadarm: errors by the largest deflection, and steps, as README and ``explain integration`` tell them."""

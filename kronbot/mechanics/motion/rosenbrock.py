@@ -93,58 +93,46 @@ def step(t: SX, x: SX, rate: SX, coordinates: int, beside: int, symbols: SX) -> 
 
 def _elimination(size: int, coordinates: int, rates: int) -> tuple[Callable[..., Sequence[MX]], casadi.Function]:
     """(h, A, B) -> what is left of the matrix; (h, that, A, the accounts' Jacobians by q and by w, right side) ->
-    increments of a stage. Number by number: products of small matrices take several times as long.
+    increments of a stage. Number by number by Householder's Q R: products of small matrices take several times as long,
+    and reflections need no choice of pivots, which would part lanes.
     """
     h, right = SX.sym("h"), SX.sym("right", size)
     by_q, by_w = SX.sym("by_q", rates, coordinates), SX.sym("by_w", rates, rates)
     length = h * GAMMA
     matrix = SX.eye(rates) / length - by_w - length * casadi.horzcat(by_q, SX(rates, rates - coordinates))
     written = rates <= WRITTEN_OUT
-    left = [SX.sym("left", rates, rates), *([SX.sym("scales", rates, 2)] if written else [])]
-    of_matrix = casadi.Function(
-        "eliminate", [h, by_q, by_w], _reflected(matrix) if written else [casadi.densify(matrix)]
-    )
+    of_matrix = _reflected(matrix) if written else [casadi.densify(matrix)]
+    first = casadi.Function("eliminate", [h, by_q, by_w], of_matrix)
 
     def eliminate(*given: MX) -> Sequence[MX]:
-        found = of_matrix(*given)
+        found = first(*given)
         return [*found] if written else [casadi.solve(found, MX.eye(rates), "qr")]
 
+    left = [SX.sym("left", each.sparsity()) for each in of_matrix]
     accounted = size - coordinates - rates
     of_q_in, of_w_in = SX.sym("of_q", accounted, coordinates), SX.sym("of_w", accounted, rates)
     of_first, of_second, of_accounts = casadi.vertsplit(right, [0, coordinates, coordinates + rates, size])
     second = of_second + length * (by_q @ of_first)
-    w = _solved(left[0], left[1], second) if written else left[0] @ second
+    w = _solved(left, second) if written else left[0] @ second
     q = length * (of_first + w[:coordinates, :])
     accounts = length * (of_accounts + of_q_in @ q + of_w_in @ w)
     increments = casadi.vertcat(q, w, accounts)
     return eliminate, casadi.Function("solve", [h, *left, by_q, of_q_in, of_w_in, right], [increments])
 
 
-def _reflected(matrix: SX) -> tuple[SX, SX]:
-    """Householder's Q R: in column k R above the diagonal and the vector v of the reflection I - beta v v' from there
-    on; beta and the inverse of R's diagonal. Reflections need no choice of pivots, which would part lanes.
-    """
-    left, scales = SX(matrix), SX(matrix.shape[0], 2)
-    for k in range(left.shape[0]):
-        v = left[k:, k]
-        length = casadi.norm_2(v)
-        diagonal = casadi.if_else(v[0] < 0, length, -length)
-        v[0] -= diagonal
-        scales[k, :] = casadi.horzcat(-1 / (diagonal * v[0]), 1 / diagonal)
-        left[k:, k] = v
-        beside = left[k:, k + 1 :]
-        left[k:, k + 1 :] = beside - v @ (scales[k, 0] * (v.T @ beside))
-    return left, scales
+def _reflected(matrix: SX) -> list[SX]:
+    """Householder's Q R of a matrix M: CasADi's vectors and factors of the reflections, and of R = (U + I) D the part U
+    above the diagonal, on it -1 / D. It is taken of -M, whose diagonal is negative where h is small: above numbers
+    whose squares are 0, or nearly so, CasADi's reflections need that."""
+    v, r, factors, *_ = casadi.qr_sparse(-matrix, False)
+    scales = -1 / casadi.diag(r)
+    return [v, factors, casadi.diag(scales) - casadi.triu(r, False) @ casadi.diag(scales)]
 
 
-def _solved(left: SX, scales: SX, right: SX) -> SX:
-    x = SX(right)
-    for k in range(x.numel()):
-        x[k:, 0] -= left[k:, k] * (scales[k, 0] * casadi.dot(left[k:, k], x[k:, 0]))
-    for k in reversed(range(x.numel())):
-        x[k] *= scales[k, 1]
-        x[:k, 0] -= left[:k, k] * x[k]
-    return x
+def _solved(left: Sequence[SX], right: SX) -> SX:
+    v, factors, upper = left
+    order, r = range(right.numel()), casadi.triu(upper, False) + SX.eye(right.numel())
+    return casadi.diag(upper) * casadi.qr_solve(right, v, r, factors, order, order)
 
 
 def _sum(first: SX, weights: tuple[float, ...], increments: Sequence[SX]) -> SX:
