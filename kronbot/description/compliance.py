@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kronbot.description import Description
 from kronbot.description.expressions.expression import Expression, evaluate
 from kronbot.description.joint import TILTS, Joint
 from kronbot.description.schema import RobotFile
-from kronbot.description.yaml.nodes import Path
+
+if TYPE_CHECKING:
+    from kronbot.description.yaml.nodes import Path
 
 # A joint by its name, and what yields there: elastic, or the axis of its bearing.
 Part = tuple[str, str]

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
 from kronbot.description.entries import ZERO, Flag, Quantity, Text
-from kronbot.description.validation import Choice, Field, Tag
+from kronbot.description.marks import Choice, Field, Tag
 from kronbot.records import dataclass
 
 Target = Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from kronbot.description.entries import ZERO, ZEROS, Quantity, Text, Vector
 from kronbot.description.in_time import InTime
-from kronbot.description.validation import Field
+from kronbot.description.marks import Field
 from kronbot.records import dataclass
 
 # Kinds of elements, and the key that makes each what it is.

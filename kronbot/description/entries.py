@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from kronbot.description import scalars
 from kronbot.description.expressions.expression import Expression, parse
-from kronbot.description.validation import Check
+from kronbot.description.marks import Check
 
 ZERO: Final = parse("0")
 ONE: Final = parse("1")

@@ -8,8 +8,8 @@ from typing import Annotated
 from kronbot.description import scalars
 from kronbot.description.choices import Fitted, Initial, Loss
 from kronbot.description.entries import Quantity, Text
+from kronbot.description.marks import Check, Field
 from kronbot.description.sweeping import Word, Words
-from kronbot.description.validation import Check, Field
 from kronbot.records import dataclass
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from kronbot.description.entries import ZEROS, Text, Vector
 from kronbot.description.in_time import VectorInTime
-from kronbot.description.validation import Field
+from kronbot.description.marks import Field
 from kronbot.records import dataclass
 
 NOTHING: Final = ZEROS

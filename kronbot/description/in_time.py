@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from kronbot.description.entries import ZERO, Flag, Quantity, Text, Vector
-from kronbot.description.validation import Choice, Field, Tag
+from kronbot.description.marks import Choice, Field, Tag
 from kronbot.records import dataclass
 
 Value = TypeVar("Value")

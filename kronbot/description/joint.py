@@ -9,7 +9,7 @@ from kronbot.description import foreign, scalars
 from kronbot.description.coupling import Coupling
 from kronbot.description.entries import ONE, ZERO, Quantity, Text
 from kronbot.description.expressions.expression import parse
-from kronbot.description.validation import Check, Field
+from kronbot.description.marks import Check, Field
 from kronbot.records import dataclass
 
 # Axes about which a bearing may tilt.

@@ -9,7 +9,7 @@ from kronbot.description.choices import ShaperType
 from kronbot.description.entries import ZERO, Flag, Quantity, Text
 from kronbot.description.expressions.expression import parse
 from kronbot.description.in_time import Column, Sinusoid
-from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
+from kronbot.description.marks import LIST_OR_VALUE, Check, Choice, Field, Tag
 from kronbot.records import dataclass
 
 Begin = Annotated[Quantity, Field(alias="start", description="when it begins, s; before, it stands where it begins")]

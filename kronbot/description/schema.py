@@ -19,9 +19,9 @@ from kronbot.description.fitting import Fit
 from kronbot.description.forcing import Push
 from kronbot.description.in_time import InTime
 from kronbot.description.joint import Joint
+from kronbot.description.marks import LIST_OR_VALUE, Check, Choice, Field, Tag
 from kronbot.description.moving import Motion
 from kronbot.description.sweeping import Sweep
-from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
 from kronbot.records import dataclass
 
 T = TypeVar("T")

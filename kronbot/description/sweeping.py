@@ -7,7 +7,7 @@ from typing import Annotated
 
 from kronbot.description import scalars
 from kronbot.description.choices import Swept
-from kronbot.description.validation import LIST_OR_VALUE, Check, Field, Tag
+from kronbot.description.marks import LIST_OR_VALUE, Check, Field, Tag
 from kronbot.records import dataclass
 
 Word = Annotated[str, Check(scalars.word)]

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from itertools import islice
-from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from kronbot.description.checks.report import Report, called, empty
 from kronbot.description.expressions.expression import CONSTANTS
 from kronbot.description.foreign import NEEDED, VALUES
+from kronbot.description.marks import Check, Choice, Field, Tag
 from kronbot.description.scalars import Fault, kind
 from kronbot.description.wording import listing, meant, quote
 from kronbot.description.yaml.nodes import Mapping as MappingNode
@@ -25,40 +26,6 @@ from kronbot.records import dataclass
 
 # Parameters among which the nearest to an unknown name is looked for: of thousands it would take seconds.
 _SEARCHED = 500
-
-
-@dataclass(frozen=True)
-class Field:
-    """What a key means, and its name in the file where that is no name in Python."""
-
-    description: str
-    alias: str = ""
-
-
-@dataclass(frozen=True)
-class Check:
-    """A value is what ``function(value, parameters)`` makes of it; where it is wrong that raises Fault."""
-
-    function: Callable[[Any, Mapping[str, float | None]], object]
-
-
-@dataclass(frozen=True)
-class Tag:
-    """The name of one member of a union."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which member of a union is meant: the tag that ``by`` finds for the value (a mapping without its values, a list
-    without its items), or the content of the key ``by``.
-    """
-
-    by: str | Callable[[Any], str]
-
-
-LIST_OR_VALUE: Final = Choice(lambda value: "<list>" if isinstance(value, list) else "<value>")
 
 
 @dataclass(frozen=True)
