@@ -94,6 +94,6 @@ def test_the_main_job_is_worth_quick_code(monkeypatch, tmp_path):
         def cancel(self):
             begun.append("cancelled")
 
-    monkeypatch.setattr(native, "Compilation", Endless)
+    monkeypatch.setattr(compiling, "Compilation", Endless)
     assert kronbot.load("canadarm").simulate().summary["complete"]
     assert begun == [(QUICK, 0.0), "cancelled"]

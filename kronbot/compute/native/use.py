@@ -8,10 +8,10 @@ from typing import Any, Generic, TypeVar
 import casadi
 
 from kronbot.compute.native import policy
-from kronbot.compute.native.compiling import Code, Compilation, cached, compiled, made, too_large
+from kronbot.compute.native.compiling import Code, cached, compiled, made, too_large
 from kronbot.compute.native.cost import EFFORTS, FULL, INTERPRETED, Effort, instructions
 from kronbot.compute.native.kernel import Kernel, Loop
-from kronbot.compute.native.subjects import Calls, Functions, Rows, Subject
+from kronbot.compute.native.subjects import Calls, Rows, Subject
 from kronbot.records import dataclass
 
 STARTING = 0.1  # s a compilation, however small
@@ -133,47 +133,3 @@ def rows_in_any_case(function: casadi.Function, shared: Sequence[int]) -> Loop |
     """Its loop over points that share some inputs."""
     code = made(FULL, Rows(function, shared))
     return None if code is None else code.function
-
-
-class Native:
-    """Native code for functions that are evaluated for a while, as the policy in force wants it.
-
-    ``auto`` looks into the cache as soon as something is expected, since to look takes as long as some hundred
-    evaluations, and compiles beside the evaluation where that pays; ``on`` compiles first, ``off`` never.
-    """
-
-    def __init__(self, *functions: casadi.Function) -> None:
-        self._functions = Functions(*functions)
-        self._sizes = [instructions(function) for function in functions]
-        self._compilation: Compilation[casadi.Function] | None = None
-        self._tried: set[Effort] = set()
-        self._code: Code[casadi.Function] | None = None
-        self._choice = policy.choice()
-        self._looked = False
-        if self._choice == "on":
-            self._code = compiled(FULL, *functions)
-
-    def expect(self, *evaluations: int) -> None:
-        """So many evaluations of each function are still to come."""
-        if self._choice != "auto" or self._compilation is not None:
-            return
-        if not self._looked:
-            self._looked, self._code = True, cached(self._functions)
-        effort = worthwhile(self._sizes, evaluations, BESIDE, self._code, self._functions)
-        if effort is not None and effort not in self._tried:
-            self._tried.add(effort)
-            self._compilation = Compilation(effort, 0.0, self._functions)
-
-    def code(self) -> Code[casadi.Function] | None:
-        """That of the first function, None where the interpreted one is to be used."""
-        if self._compilation is not None and self._compilation.ready:
-            self._code = self._compilation.code() or self._code
-            self._compilation = None
-        return self._code
-
-    def close(self) -> None:
-        """End a compiler that is still at work; another may begin when more is expected."""
-        if self._compilation is not None:
-            self._compilation.cancel()
-            self._compilation = None
-            self._tried.clear()

@@ -22,8 +22,8 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.buffered import Buffered
+from kronbot.compute.native.awaited import Native
 from kronbot.compute.native.cost import instructions
-from kronbot.compute.native.use import Native
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import Charts

@@ -7,14 +7,13 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from contextlib import redirect_stderr
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
 import numpy.typing as npt
 from casadi import MX, SX
 
-from kronbot.compute.native.compiling import Code
 from kronbot.compute.native.cost import INTERPRETED
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
@@ -23,6 +22,9 @@ from kronbot.mechanics.motion.dop853 import Dop853
 from kronbot.mechanics.motion.integration import WHY, Block, Integrator, Ode, Tolerances
 from kronbot.mechanics.motion.one_step import OneStep
 from kronbot.mechanics.motion.rodas import Rodas
+
+if TYPE_CHECKING:
+    from kronbot.compute.native.compiling import Code
 
 # CVODES goes through a run in so many pieces at least, so that progress is seen.
 PIECES = 40

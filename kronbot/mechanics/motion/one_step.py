@@ -8,17 +8,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from copy import copy
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import casadi
 import numpy as np
 
 from kronbot.compute.buffered import Buffered
 from kronbot.compute.native import policy
-from kronbot.compute.native.compiling import Code, made
 from kronbot.compute.native.cost import FULL, INTERPRETED
-from kronbot.compute.native.kernel import Kernel, Loop
-from kronbot.compute.native.use import rows_in_any_case
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.integration import (
@@ -32,6 +29,10 @@ from kronbot.mechanics.motion.integration import (
     Tolerances,
 )
 from kronbot.mechanics.motion.strides import Memory, Stride, Strides
+
+if TYPE_CHECKING:
+    from kronbot.compute.native.compiling import Code
+    from kronbot.compute.native.kernel import Kernel, Loop
 
 # Work (s, interpreted) after which is told how far it is.
 PAUSE = 0.02
@@ -172,6 +173,8 @@ class OneStep(Integrator):
         if code is None or policy.choice() != "on":
             return None
         if code not in self.strides:
+            from kronbot.compute.native.kernel import Kernel  # here, as in what follows, since most runs do without
+
             self.strides[code] = None
             with suppress(OSError, AttributeError):  # evicted a moment ago
                 self.strides[code] = self.in_a_row(Kernel(self.step.name(), code.library), self.memory)
@@ -179,6 +182,8 @@ class OneStep(Integrator):
 
     def in_a_row(self, step: Kernel | Loop, memory: Memory) -> Stride | None:
         """The loop in C round a step, None where there is none."""
+        from kronbot.compute.native.compiling import made
+
         constants = {"SAFETY": self.SAFETY, "LEAST": self.LEAST, "MOST": self.MOST, "SMALL": self.SMALL}
         constants |= dict(zip(("POWER", "NOW", "BEFORE"), self._powers(), strict=True))
         found = made(FULL, Strides(constants | {"PATIENCE": PATIENCE, "HOPELESS": HOPELESS}, self._factor))
@@ -242,6 +247,8 @@ class Abreast:
     """
 
     def __init__(self, method: type[OneStep], ode: Ode, tolerances: Tolerances, lanes: int) -> None:
+        from kronbot.compute.native.use import rows_in_any_case
+
         with policy.native("off"):  # lanes have code of their own
             one = method(ode, tolerances)
         step, memory = rows_in_any_case(one.step, ()), one.room(lanes)

@@ -6,12 +6,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kronbot.compute.native.cost import FULL, Effort
-from kronbot.compute.native.kernel import Kernel, Loop, Steps
 from kronbot.floats import Array
+
+if TYPE_CHECKING:
+    from kronbot.compute.native.kernel import Kernel, Loop, Steps
 
 Stride = Callable[[int], None]
 # Errors at which C and Python must be of the same opinion.
@@ -155,6 +158,8 @@ class Strides:
 
     def load(self, library: Path) -> Steps:
         """The loop."""
+        from kronbot.compute.native.kernel import Steps  # here, since most runs do without
+
         try:
             return Steps(library)
         except (OSError, AttributeError) as error:
