@@ -57,11 +57,11 @@ def step(t: SX, x: SX, rate: SX, coordinates: int, beside: int, symbols: SX) -> 
     with the blocks A and B of the Jacobian of its rate (by q and by w) their matrix is I / (h GAMMA) - B - h GAMMA A,
     A being 0 in the columns of what stands beside.
     """
-    jacobian = casadi.jacobian(rate, x)
+    jacobian = casadi.jacobian(rate, casadi.vertcat(x, t))  # at once: each goes through the rate
     size, n = coordinates + beside, x.numel()
-    q, w, accounts = slice(0, coordinates), slice(coordinates, coordinates + size), slice(coordinates + size, None)
+    q, w, accounts = slice(0, coordinates), slice(coordinates, coordinates + size), slice(coordinates + size, n)
     blocks = [jacobian[row, column] for row in (w, accounts) for column in (q, w)]
-    parts = [casadi.densify(part) for part in (rate, casadi.jacobian(rate, t), *blocks)]
+    parts = [casadi.densify(part) for part in (rate, jacobian[:, n], *blocks)]
     linear = casadi.Function("linear", [t, x, symbols], parts)  # shares all but 1 to 4 % already
     rates = casadi.Function("rates", [t, x, symbols], parts[:1])
     eliminate, solve = _elimination(n, coordinates, size)
