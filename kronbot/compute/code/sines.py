@@ -30,7 +30,8 @@ doubles, and as parts of it:
     cosines               4.3 + 0.6  of 256    0.020
 
 Safe is a b of at most half the distance times (1 - part): where a + b / (1 - part) is rounded to a. Below powers of two
-distances are half as large, and the sum is judged by these. Zeros, and angles whose sine is the angle, are safe. All
+distances are half as large, and the sum is judged by these. Zeros, and angles whose sine is the angle, are safe. So
+near to other multiples of pi/2 that results are below 2^-30, the library's own pi/2 counts, of 2^-109: it is asked. All
 this is for rounding to nearest, and for x86-64, where nothing is more precise than a double for a while.
 """
 
@@ -94,6 +95,7 @@ static inline __attribute__((always_inline)) unsigned long long doubtful(lanes x
     lanes c = a + b, c1 = a - c + b;
     lanes wide = where(u < spread(0.0645), spread(1 / (1 - 0.051) - 1 / (1 - 0.029))) + 1 / (1 - 0.029);
     unsigned long long in_s = differ(s, madd(s1, wide, s)), in_c = differ(c, madd(c1, spread(1 / (1 - 0.02)), c));
+    in_s |= differ(k, spread(0.0)) & ~beyond((lanes)((mask)s & ~sign), spread(0x1p-30));
     unsigned long long far = beyond(size, spread(1e5)), other = common(odd, odd) & (in_s ^ in_c);
     mask swap = ((mask)s ^ (mask)c) & -odd;
     *sine = (lanes)((mask)s ^ swap ^ ((n << 62 ^ (mask)x) & sign));
