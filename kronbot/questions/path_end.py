@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kronbot.description.wording import listing
@@ -63,4 +65,7 @@ def posture(robot: Robot, angles: Array) -> list[str]:
 def _linear_turn(path: Path, straight: Array) -> float:
     """The size (rad) of the answer to the whole load of the stiffness before it."""
     F, K = path.balance(straight, 1.0)[0], path.balance(straight, 0.0)[1]
-    return path.size(np.linalg.lstsq(K, F)[0]) if len(F) else 0.0
+    most = float(np.abs(F).max(initial=0.0))
+    if not most or not np.isfinite(K).all() or not math.isfinite(most):  # LAPACK would go on for ever
+        return 0.0
+    return most * path.size(np.linalg.lstsq(K, F / most)[0])

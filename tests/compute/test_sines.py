@@ -91,7 +91,14 @@ def library(tmp_path, compiler, width, own, text=lanes.HEAD):
 def test_no_bit_is_another_one(tmp_path, compiler, width, count):
     made = library(tmp_path, compiler, width, COMPARED).different
     made.argtypes, made.restype = (ctypes.c_int, ctypes.c_double, ctypes.c_longlong), ctypes.c_longlong
-    spans = [(0, 0.13), (0, 0.3), (0, 0.9), (0, 3.2), (0, 1e3), (0, 2e5), (1, 10.0), (1, 6e4), (2, 0.0), (3, 0.0), (4, 6e4)]
+    spans = [
+        *((0, span) for span in (0.13, 0.3, 0.9, 3.2, 1e3, 2e5)),
+        (1, 10.0),
+        (1, 6e4),
+        (2, 0.0),
+        (3, 0.0),
+        (4, 6e4),
+    ]
     assert [span for span in spans if made(*span, count)] == []
 
 

@@ -88,3 +88,11 @@ def test_gains_that_overflow(refused, tmp_path):
     (tmp_path / "gains.csv").write_text(",torque,q1\nat,0,1e308\ntorque.q1,1e308,-1e308\n")
     text = GOOD.replace("mass: 1", "mass: 0.01") + "control: {state_feedback: {K: gains.csv}}\n"
     refused(text, "A is not finite", command="linearize", options=("--closed-loop",), code=1)
+
+
+def test_loads_that_overflow(kron, tmp_path):
+    """Where the path of equilibria ends LAPACK is asked how far beams would turn, and goes on for ever with infinity."""
+    path = tmp_path / "r.yaml"
+    path.write_text(chain(1, "v: 2"))
+    answer = kron("statics", path, "--forces", "1e308,1e308,1e308", "--format", "json")
+    assert answer.code == 1 and "no stable path of equilibria" in answer.err
