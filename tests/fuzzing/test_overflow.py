@@ -91,7 +91,7 @@ def test_gains_that_overflow(refused, tmp_path):
 
 
 def test_loads_that_overflow(kron, tmp_path):
-    """Where the path of equilibria ends LAPACK is asked how far beams would turn, and goes on for ever with infinity."""
+    """Where the path ends LAPACK is asked how far beams would turn, and may go on for ever with infinity."""
     path = tmp_path / "r.yaml"
     path.write_text(chain(1, "v: 2"))
     answer = kron("statics", path, "--forces", "1e308,1e308,1e308", "--format", "json")
