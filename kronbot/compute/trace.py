@@ -53,8 +53,9 @@ class Traced:
         self.extent = parameters.extent
         symbols = parameters.symbols(self.extent)
         used = {symbol.element_hash() for symbol in casadi.symvar(casadi.veccat(*expressions))}
-        # Symbols of other questions come and go, and must not change what chance does to this one.
-        self.used = np.array([symbol.element_hash() in used for symbol in casadi.vertsplit(symbols)], dtype=bool)
+        is_used = [symbol.element_hash() in used for symbol in casadi.vertsplit(symbols)]
+        # Symbols of other questions come and go, also before those of this one, and must not change what chance does.
+        self.used = [place for place in parameters.in_order(self.extent) if is_used[place]]
         self.outputs = tuple(outputs)
         self.shapes = [expression.shape for expression in expressions]
         dense = [casadi.densify(casadi.vec(expression)) for expression in expressions]
@@ -78,9 +79,9 @@ class Traced:
         """
         found = self._factors.get((count, share, pairs))
         if found is None:
-            state, shape = np.random.default_rng(0), (pairs, count + np.count_nonzero(self.used))
-            ways = np.zeros((pairs, count + len(self.used)))
-            moving = np.concatenate([np.ones(count, dtype=bool), self.used])
+            state, shape = np.random.default_rng(0), (pairs, count + len(self.used))
+            ways = np.zeros((pairs, self.function.numel_in()))
+            moving = [*range(count), *(count + place for place in self.used)]
             ways[:, moving] = state.uniform(0.5, 1, shape) * state.choice([-1.0, 1.0], shape)
             found = self._factors[count, share, pairs] = 1 + share * np.concatenate([ways[:1] * 0, ways, -ways])
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from copy import copy
 from fractions import Fraction
@@ -11,7 +11,6 @@ from typing import TypeVar, cast
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.description.expressions.expression import Expression, depending, evaluate, exact, following, quarter_turns
@@ -228,6 +227,16 @@ class Parameters:
         """Every symbol interned so far, or up to an extent, one column: named parameters, literals, modal data."""
         return casadi.vertcat(*self._structure.symbols(*(extent or self.extent)))
 
+    def in_order(self, extent: tuple[int, int]) -> list[int]:
+        """Places of symbols up to an extent in an order that does not depend on which of them came first: as named, by
+        where literals stand, by names of modal data."""
+        keys = [*self.literals][: extent[0]], [*self.modal][: extent[1]]
+        order, start = list(range(len(self.named))), len(self.named)
+        for each in keys:
+            order += sorted(range(start, start + len(each)), key=lambda place: str(each[place - start]))
+            start += len(each)
+        return order
+
     def bound(self, extent: tuple[int, int] | None = None) -> Array:
         """The floats of ``symbols()``; NaN for free parameters."""
         now = self.extent
@@ -250,20 +259,20 @@ class Parameters:
         base = np.array([*named, *self._structure.numbers[:literals]], dtype=float)
         return base, self._structure.modal_data(base, modal)
 
-    def others(self, extent: tuple[int, int], used: npt.NDArray[np.bool_], share: float) -> Array:
+    def others(self, extent: tuple[int, int], used: Sequence[int], share: float) -> Array:
         """The same where the file has other numbers, each moved on its own by up to a share of itself.
 
         What follows from others does so: modal data, and parameters that are expressions over others. Zeros and pi
-        stay, and of literals those that are not ``used``, which other questions have brought.
+        stay, and of literals those whose places are not ``used``, which other questions have brought.
         """
         found, count = self.bound(extent).copy(), len(self.named) + extent[0]
-        keyed = list(enumerate(list(self.literals.items())[: extent[0]], len(self.named)))
-        moving = {str(key): i for i, (key, (_, literal)) in keyed if used[i] and literal.numeric}
+        literals = dict(enumerate((literal for _, literal in self.literals.values()), len(self.named)))
+        moving = [i for i in used if i in range(len(self.named), count) and literals[i].numeric]
         state = np.random.default_rng(1)
-        for i in (*range(len(self.named)), *(moving[key] for key in sorted(moving))):
+        for i in (*range(len(self.named)), *moving):
             found[..., i] *= 1 + share * state.uniform(-1, 1)
         found[..., : len(self.named)] = self._following(found, share)
-        if used[count:].any():
+        if max(used, default=0) >= count:
             data = self._structure.modal_data
             found[..., count:] = np.apply_along_axis(data, -1, found[..., :count], extent[1])
         return found

@@ -60,9 +60,9 @@ def test_every_argument_is_looked_at(caller, name):
 def test_numbers_of_every_kind_are_one_number(kinds):
     """Fractions, decimals, long doubles, expressions: the same answer as the float, to the last bit."""
 
+    ask = abuse.robot()
+
     def answers(half):
-        # A robot of its own: the last digits of an accuracy depend on what a robot was asked before.
-        ask = abuse.robot()
         return [
             ask.jacobian({"q1": half()}),
             ask.jacobian([half(), 0]),
