@@ -228,14 +228,8 @@ class Parameters:
         return casadi.vertcat(*self._structure.symbols(*(extent or self.extent)))
 
     def in_order(self, extent: tuple[int, int]) -> list[int]:
-        """Places of symbols up to an extent in an order that does not depend on which of them came first: as named, by
-        where literals stand, by names of modal data."""
-        keys = [*self.literals][: extent[0]], [*self.modal][: extent[1]]
-        order, start = list(range(len(self.named))), len(self.named)
-        for each in keys:
-            order += sorted(range(start, start + len(each)), key=lambda place: str(each[place - start]))
-            start += len(each)
-        return order
+        """Places of the symbols up to an extent in an order that does not depend on what was asked for first."""
+        return self._structure.in_order(*extent)
 
     def bound(self, extent: tuple[int, int] | None = None) -> Array:
         """The floats of ``symbols()``; NaN for free parameters."""
@@ -267,9 +261,8 @@ class Parameters:
         """
         found, count = self.bound(extent).copy(), len(self.named) + extent[0]
         literals = dict(enumerate((literal for _, literal in self.literals.values()), len(self.named)))
-        moving = [i for i in used if i in range(len(self.named), count) and literals[i].numeric]
         state = np.random.default_rng(1)
-        for i in (*range(len(self.named)), *moving):
+        for i in (*range(len(self.named)), *(i for i in used if i < count and i in literals and literals[i].numeric)):
             found[..., i] *= 1 + share * state.uniform(-1, 1)
         found[..., : len(self.named)] = self._following(found, share)
         if max(used, default=0) >= count:

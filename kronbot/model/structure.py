@@ -74,6 +74,12 @@ class Structure:
         first, last = list(self.literals.values())[:literals], list(self.modal.values())[:modal]
         return [*self.named.values(), *(symbol for symbol, _ in first), *(symbol for symbol, _ in last)]
 
+    def in_order(self, literals: int, modal: int) -> list[int]:
+        """Their places in an order that does not depend on which came first: by names, and where literals stand."""
+        parts = [""] * len(self.named), map(str, [*self.literals][:literals]), [*self.modal][:modal]
+        keys = [(i, key) for i, part in enumerate(parts) for key in part]
+        return sorted(range(len(keys)), key=keys.__getitem__)
+
     def modal_data(self, base: Array, count: int) -> Array:
         """The values of so many modal data for those of named parameters and literals."""
         size, known = (len(base), count), self._modal_data
