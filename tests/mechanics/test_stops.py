@@ -389,6 +389,74 @@ def test_statics_leans_on_a_stop_and_linear_models_say_so(dropped):
     assert not any("stop" in told for told in dropped.linearize(q=[1]).warnings)
 
 
+SLIDERS = """
+kronbot: 1
+name: sliders
+gravity: [0, 0, -9.81]
+links:
+"""
+SLIDER = """\
+  - name: NAME
+    parent: world
+    joint: {type: prismatic, name: yNAME, limits: [-9, 0.8]STOP}
+    pose: {rpy: [-pi/2, 0, 0]}
+    rigid: {mass: 8}
+"""
+STOP = ", stops: {stiffness: 2e4, damping: 100}"
+ROPE, SPRING = (
+    f"  - {{name: eNAME, type: {kind}, between: [world, NAME], points: [[0, -1, 0], [0, 0, 0]], {more}}}\n"
+    for kind, more in (("tendon", "stiffness: 2e4, rest: 1.8, damping: 100"), ("spring", "stiffness: 300, rest: 1"))
+)
+CONTROLLED = """
+endpoint: {link: a}
+simulate: {duration: 3, step: 3, drive: {ya: {pd: {kp: 2000, kd: 250, target: 1.2}}}}
+control:
+  yb: {pid: {kp: 2000, kd: 250}, target: 1.2}
+  yc: {pid: {kp: 2000, kd: 250}, target: 1.2, gravity: flexible}
+  yd: {pid: {kp: 2000, kd: 250}, target: 1.2, gravity: none}
+"""
+
+
+def pressed(stop, beside):
+    """Four sliders, each with its controller."""
+    sliders, elements = ("".join(part.replace("NAME", name) for name in "abcd") for part in (SLIDER, beside))
+    return kronbot.loads(
+        SLIDERS + sliders.replace("STOP", stop) + (f"elements:\n{elements}" if beside else "") + CONTROLLED
+    )
+
+
+HOLDING = pytest.mark.parametrize(
+    ("stop", "beside", "spring"), [(STOP, SPRING, 300), rare("", ROPE, 0), rare(STOP, "", 0)]
+)
+
+
+@HOLDING
+def test_loops_at_what_is_one_sided_are_as_stiff_as_it(stop, beside, spring):
+    """K_L = kp + k: springs are compensated, contacts are not; but without compensation."""
+    found = pressed(stop, beside).linearize(q=[0.9] * 4, closed_loop=True, equilibrium=True)["K_L"]
+    assert found == pytest.approx(np.diag([22000.0, 22000, 22000, 22000 + spring]), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.slow
+@HOLDING
+def test_controllers_press_against_what_is_one_sided(stop, beside, spring):
+    """kp (1.2 - y) = k (y - 0.8), beside springs that are compensated but for the last."""
+    found, y = pressed(stop, beside).simulate(), (2000 * 1.2 + 2e4 * 0.8) / (22000 + np.array([0, 0, 0, spring]))
+    assert [found[f"y{name}"][-1] for name in "abcd"] == pytest.approx(y, abs=1e-6)
+    torques = [found[f"torque.y{name}"][-1] for name in "abcd"]
+    assert torques == pytest.approx(2e4 * (y - 0.8) + spring * y, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_torques_along_a_motion_know_nothing_of_stops():
+    """A motion that goes on beyond a stop is that of an arm without one, m qdd: what it wants of its drive at rest."""
+    slider = SLIDER.replace("NAME", "a").replace("STOP", STOP)
+    robot = kronbot.loads(SLIDERS + slider + "motion: {ya: {type: cycloidal, from: 0, to: 1.2, duration: 2}}\n")
+    t = np.linspace(0, 3, 7)
+    wanted = np.where(t < 2, 8 * 2 * math.pi * 1.2 / 2**2 * np.sin(math.pi * t), 0)
+    assert robot.simulate(3, 0.5)["torque.ya"] == pytest.approx(wanted, abs=1e-9)
+
+
 def test_a_link_behind_a_shaft_is_held_by_its_stop():
     """Statics with the motor beyond: shaft, weight and stop are in balance, as dynamics has them."""
     text = HANGING[: HANGING.index("elements:")].replace(

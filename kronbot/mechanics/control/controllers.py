@@ -22,6 +22,7 @@ from kronbot.description.controlling import PID, Controller
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy
 from kronbot.mechanics.multibody.state import propagate
+from kronbot.mechanics.multibody.stops import without_contacts
 from kronbot.model.joint import DrivenJoint
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
@@ -174,9 +175,10 @@ class Controllers:
     def _weight(self, q: SX) -> SX:
         """Torques (n x 1) that hold the arm in its sag at the motors' values of q, whatever it swings about it.
 
-        The sag is that of two Newton's steps with the stiffness of the undeformed arm.
+        The sag is that of two Newton's steps with the stiffness of the undeformed arm, without stops and tendons, of
+        which drives know nothing.
         """
-        robot = self.robot
+        robot = without_contacts(self.robot)
         U, u = robot.attachment
         at, flexible = SX.sym("q", robot.n), list(robot.flexible)
         state = propagate(robot, at, SX(robot.n, 1))

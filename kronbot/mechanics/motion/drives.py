@@ -14,6 +14,7 @@ from kronbot.description.expressions.expression import Expression
 from kronbot.mechanics.control.controllers import Controllers, controllers
 from kronbot.mechanics.multibody.recursion import forward_dynamics, inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
+from kronbot.mechanics.multibody.stops import without_contacts
 from kronbot.model.build import rigid_arm
 from kronbot.model.floating import chart, in_chart
 from kronbot.model.in_time import InTime, in_time, told_beyond, told_short
@@ -191,8 +192,11 @@ class Drives:
         return self._spread(rigid, at, rest, rest)
 
     def _on_base(self) -> Robot:
-        """The rigid arm with the robot's elements; on a floating base that is turned as the robot's."""
-        rigid = replace(rigid_arm(self.robot), elements=self.robot.elements)
+        """The rigid arm with the robot's elements; on a floating base that is turned as the robot's.
+
+        Drives know weights and springs, but nothing of contacts: what stops and tendons hold is theirs.
+        """
+        rigid = without_contacts(replace(rigid_arm(self.robot), elements=self.robot.elements))
         return rigid if not self.robot.base else in_chart(rigid, chart(self.robot))
 
     def _spread(self, rigid: Robot, q: SX, qd: SX, qdd: SX) -> SX:

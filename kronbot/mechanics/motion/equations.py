@@ -17,7 +17,7 @@ from kronbot.mechanics.multibody.damping import dissipative_forces
 from kronbot.mechanics.multibody.elements import element_power
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
 from kronbot.mechanics.multibody.state import State, propagate
-from kronbot.mechanics.multibody.stops import Contacts, one_sided
+from kronbot.mechanics.multibody.stops import Contacts, one_sided, without_contacts
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
@@ -104,8 +104,7 @@ def equations_of(robot: Robot, driven: Drives, algorithm: str, frames: tuple[str
         q[place], qd[place], given[place] = motion.derivatives(t)
     free = robot.others(given)
     outer, loads = forces(robot), SX.sym("given", 6, len(frames))
-    bare = replace(moving, stops=(), elements=tuple(each for each in moving.elements if not each.one_sided))
-    state, outer_power = outer.on(propagate(bare, q, qd), t)
+    state, outer_power = outer.on(propagate(without_contacts(moving), q, qd), t)
     for name, wrench in zip(frames, casadi.horzsplit(loads), strict=True):
         at = carried(state, name)
         state = loaded(state, [(at.link, at.on_link(wrench[:3], wrench[3:]))])

@@ -8,6 +8,8 @@ its damper takes: it comes back by itself, without mass.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi
 from casadi import SX
 
@@ -19,6 +21,11 @@ from kronbot.records import dataclass
 def one_sided(robot: Robot) -> int:
     """How many parts of a robot act on one side only: stops and tendons."""
     return len(robot.stops) + sum(element.one_sided for element in robot.elements)
+
+
+def without_contacts(robot: Robot) -> Robot:
+    """The same robot where its stops and tendons are left out: what acts on either side is left."""
+    return replace(robot, stops=(), elements=tuple(each for each in robot.elements if not each.one_sided))
 
 
 @dataclass(frozen=True)
