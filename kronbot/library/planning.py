@@ -27,6 +27,8 @@ TOLD_BY_A_PATH = {
     "to": None, "duration": None, "shortest": False, "drive": "torque", "least": None, "robust": None, "after": None,
     "through": None,
 }  # fmt: skip
+# What to do for a joint that is to have none.
+NO_TORQUE = ": a small one, 1e-3 say, leaves a plan of torques hardly any"
 
 
 def followed(
@@ -97,7 +99,8 @@ def _limits(robot: Robot, asked: Mapping[str, Any]) -> tuple[dict[str, tuple[flo
     for name, pair in efforts.items():
         if not pair[0] < 0 < pair[1]:
             raise UsageError(
-                f"effort_limits {name}: limits on either side of 0 are wanted, not {pair[0]:g} and {pair[1]:g}"
+                f"effort_limits {name}: limits on either side of 0 are wanted, not {pair[0]:g} and {pair[1]:g}",
+                "" if any(pair) else NO_TORQUE,
             )
     limits = _pairs(robot, asked["limits"], "limits", None)
     for name, pair in limits.items():
@@ -171,7 +174,10 @@ def _pairs(
         elif word == "robust":
             raise UsageError(Argument("robust"), f" {name}: a range is wanted, from one value to another")
         else:
-            high = arguments.positive(each, known, f"{word} {name}")
+            high = arguments.number(each, known, f"{word} {name}")
+            if high <= 0:
+                cure = NO_TORQUE if word == "effort_limits" and not high else ""
+                raise UsageError(Argument(f"{word} {name}"), f" must be positive, not {high:g}{cure}")
             low = -high
         found[name] = low, high
     return found

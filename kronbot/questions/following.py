@@ -132,7 +132,7 @@ def _meshes(
     torques = [f"torque.{joint.name}" for joint in robot.joints]
     demand_known(robot, [name for name in within if name not in torques])
     demand_inertia(robot)
-    told = told_of_forces(robot)
+    told = [*told_of_forces(robot), *posed.told_of_passive(robot, [name.removeprefix("torque.") for name in within])]
     free = robot.others(frozenset(robot.rigid))
     equations, outputs = _equations(robot, path.columns)
     guess = at_rest(robot, judgement.placed(robot, start))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import casadi
@@ -15,6 +15,7 @@ from kronbot.mechanics.control.planned import Plan
 from kronbot.mechanics.control.repeated import Repeated
 from kronbot.mechanics.control.residual import residual
 from kronbot.mechanics.control.wanted import Arm, Wanted
+from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
@@ -40,6 +41,17 @@ def demand_standing(robot: Robot) -> None:
             ", which motors follow wherever the base is), and simulate this motion with the base: it comes to rest "
             "with the joints, and beams nearly",
         )
+
+
+def told_of_passive(robot: Robot, limited: Collection[str]) -> list[str]:
+    """Joints that the file does not drive beside others that it does, in words; those with limits of torque are meant
+    to have one."""
+    return [
+        f"{name} has no drive in the file, where others have one: the plan drives it; with a small limit of effort, "
+        "1e-3 say, torques of a plan leave it alone"
+        for name in drives(robot).passive
+        if name not in limited
+    ]
 
 
 def arm(robot: Robot, wish: Wish) -> Arm:

@@ -17,7 +17,7 @@ from kronbot.cli.main import run
 from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.control import collocation
-from kronbot.questions import judgement, keeping, searching
+from kronbot.questions import judgement, keeping, posed, searching
 from kronbot.questions.plan import outline
 from kronbot.system.platform import host
 
@@ -32,6 +32,20 @@ links:
     rigid: {mass: 1}
 """
 SPRING = ", elastic: {stiffness: 1}"
+CRANE = """
+kronbot: 1
+name: crane
+gravity: [0, -9.81, 0]
+links:
+  - name: cart
+    joint: {type: prismatic, name: x, damping: 1}
+    pose: {rpy: [0, pi/2, 0]}
+    rigid: {mass: 4}
+  - name: load
+    joint: {type: revolute, name: swing}
+    pose: {rpy: [0, -pi/2, 0]}
+    rigid: {mass: 1, com: [0, -1, 0]}
+"""
 
 
 def two(elastic=SPRING):
@@ -356,6 +370,35 @@ def test_plans_under_constant_forces_hold_in_an_independent_simulation(tmp_path,
     rest, way = run["boom.v1"][run["t"] > 1], abs(found["boom.v1"][-1] - found["boom.v1"][0])
     assert np.ptp(rest) < 1e-4 * way and rest[-1] == pytest.approx(found["boom.v1"][-1], abs=1e-4 * way)
     assert run["torque.q1"][0] == pytest.approx(found["torque.q1"][0], rel=1e-3)
+
+
+DRIVEN = CRANE + "simulate: {duration: 1, step: 1, drive: {x: {pd: {kp: 9, kd: 9}}}}\n"
+
+
+def test_joints_that_the_file_does_not_drive_are_named():
+    """A crane's pendulum: plans drive it, which is told, unless a limit says so, or nothing is driven."""
+    robot = kronbot.loads(DRIVEN)
+    (told,) = posed.told_of_passive(robot.model, [])
+    assert told.startswith("swing has no drive in the file, where others have one: the plan drives it")
+    assert not posed.told_of_passive(robot.model, ["swing"])
+    assert not posed.told_of_passive(kronbot.loads(CRANE).model, [])
+    assert not posed.told_of_passive(
+        kronbot.loads(CRANE + "motion: {x: {type: cycloidal, from: 0, to: 1, duration: 1}}\n").model, []
+    )
+    for none in (0, [0, 0]):
+        with pytest.raises(UsageError, match="swing.*: a small one, 1e-3 say, leaves a plan of torques hardly any"):
+            robot.plan({"x": 1}, duration=4, effort_limits={"swing": none})
+
+
+@pytest.mark.slow
+def test_a_small_limit_leaves_a_pendulum_alone(unjudged):
+    """A crane moves its load by the cart, and it hangs still at the end; without a limit that is told."""
+    robot = kronbot.loads(DRIVEN)
+    alone = robot.plan({"x": 1}, duration=4, effort_limits={"swing": 1e-3})
+    assert np.abs(alone["torque.swing"]).max() <= 1e-3 * (1 + 1e-5) and alone.summary["end_error"] <= 1e-5
+    assert not [each for each in alone.warnings if "no drive" in each]
+    told = robot.plan({"x": 1}, duration=4).warnings
+    assert sum("swing has no drive" in each for each in told) == 1
 
 
 def test_what_cannot_be_planned_is_refused():

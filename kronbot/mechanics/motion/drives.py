@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import casadi
@@ -81,6 +81,14 @@ class Drives:
         drive = self.by_joint.get(joint)
         controlled = {*self.controllers.by_joint, *self.controllers.fed_back}
         return joint in controlled or (drive is not None and drive.motion is not None)
+
+    @property
+    def passive(self) -> Sequence[str]:
+        """Joints that nothing drives where something drives others."""
+        driven = {*self.by_joint, *self.controllers.by_joint, *self.controllers.fed_back}
+        if self.along_motion or not driven:
+            return ()
+        return [joint.name for joint in self.robot.joints if joint.name not in driven]
 
     @cached_property
     def sample_time(self) -> SX | None:
