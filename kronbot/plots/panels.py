@@ -25,7 +25,7 @@ WORDS: Mapping[str, Sequence[str]] = {
     "kinematics": ("robot", "space"),
     "linearize": ("pole", "response", "magnitude", "phase", "mode", "multiplier", "stiffness", "frequency"),
     "modes": ("locked", "free", "convergence"),
-    "plan": ("motion", "space", "joint", "rate", "torque", "bending", "tilt", "column"),
+    "plan": ("motion", "space", "joint", "rate", "torque", "bending", "torsion", "tilt", "column"),
     "simulate": (
         *("motion", "space", "base", "angle", "slide", "deviation", "deflection", "twist", "torsion"),
         *("torque", "force", "length", "tension", "energy", "balance", "curvature", "curvature_y"),

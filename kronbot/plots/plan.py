@@ -1,8 +1,8 @@
-"""The picture of ``plan``: the moving arm to scale, joints and their rates, bending, torques, and what is limited."""
+"""The picture of ``plan``: the moving arm to scale, joints, rates, bending, torsion, torques, and what is limited."""
 
 from __future__ import annotations
 
-from kronbot.plots import curves
+from kronbot.plots import arms, curves
 from kronbot.plots.curves import Curve, Diagram
 from kronbot.plots.moving import moving, numbered
 from kronbot.plots.simulate import UNMOVED
@@ -20,20 +20,23 @@ def draw(result: Result) -> Picture:
     tilted = [
         robot.coordinates[i] for link in robot.links if link.tilts for i in range(link.modal.start, link.modal.stop)
     ]
-    bent = [name for name in robot.coordinates if name not in (*joints, *motors, *tilted)]
+    twisted = [robot.coordinates[i] for i in arms.twisting(robot)]
+    bent = [name for name in robot.coordinates if name not in (*joints, *motors, *tilted, *twisted)]
     groups = {
         "joint": ("joints", [*joints, *motors]),
         "rate": ("rates of joints", [f"{name}_dot" for name in joints]),
         "torque": ("torques of the plan", [name for name in (f"torque.{joint}" for joint in joints) if name in series]),
         "bending": ("bending, modal coordinates", bent),
+        "torsion": ("torsion, modal coordinates", twisted),
         "tilt": ("tilts of bearings", tilted),
     }
     known = {"t", *rates, *(name for _, names in groups.values() for name in names)}
     groups["column"] = ("columns that are kept", [name for name in series if name not in known])
     panels: dict[str, Diagram] = {}
+    unmoved = ("bending", "torsion", "tilt")
     for word, (title, names) in groups.items():
         shown = [Curve(name.removeprefix("torque."), units[name], series[name]) for name in names]
-        panels |= numbered(panels, word, curves.diagrams(title, shown, UNMOVED if word in ("bending", "tilt") else 0.0))
+        panels |= numbered(panels, word, curves.diagrams(title, shown, UNMOVED if word in unmoved else 0.0))
     told = "" if result.summary["complete"] else ", incomplete: the best so far"
     least = f", least {result.summary['least']}" if "least" in result.summary else ", following a path"
     return moving(result, f"plan for {robot.name}, order {result.order}{least}{told}", panels)

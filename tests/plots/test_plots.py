@@ -1434,6 +1434,21 @@ def test_plans_are_drawn_with_what_they_keep(picture):
 
 
 @pytest.mark.slow
+def test_plans_draw_torsion_apart_from_bending(picture):
+    """A beam that is bent and twisted by what sits beside its axis."""
+    beam = "EI: {y: 10, z: 10}, GJ: 5, polar_inertia: 0.1, modes: {v: 1, torsion: 1}"
+    text = robots_in_tests.BOOM.replace("EI: {z: 10}, modes: {v: 2}", beam)
+    assert text != robots_in_tests.BOOM
+    text = text.replace("payload: {mass: 0.5}", "payload: {mass: 0.5, com: [0, 0, 0.2]}")
+    robot = Robot(robots_in_tests.model(text))
+    moved = robot.simulate(0.1, 0.05, qd={"q1": 1})  # the picture asks nothing more of a plan
+    figure = picture(plan.draw, replace(moved, summary={"complete": True}))
+    demand_sound(figure)
+    for title, name in (("bending, modal coordinates", "boom.v1"), ("torsion, modal coordinates", "boom.t1")):
+        assert line(starting(figure, title), name) is not None
+
+
+@pytest.mark.slow
 def test_designs_are_drawn(picture):
     """Poles of the loop, and of a filter where there is one; impulses of a shaper."""
     robot = Robot(robots_in_tests.model(robots_in_tests.BOOM))
