@@ -75,7 +75,11 @@ class KronbotError(Exception):
         return "".join(map(str, self.args))
 
 
-class ComputationError(KronbotError):
+class Failure(KronbotError):
+    """Everything but an interruption: to be told or passed over, where one would be somebody's wish that is lost."""
+
+
+class ComputationError(Failure):
     """The mathematics did not come through: singular, no equilibrium, the integrator gave up."""
 
 
@@ -85,7 +89,7 @@ class Interrupted(KronbotError):
     exit_code = 130
 
 
-class UsageError(KronbotError):
+class UsageError(Failure):
     """The question is wrong, not the robot: an unknown name, a wrong number of values, an option that does not fit."""
 
     exit_code = 2
@@ -124,7 +128,7 @@ class Mistake:
         return f"{self.file}:{self.line}:{self.column}: {self.message}"
 
 
-class Mistaken(KronbotError):
+class Mistaken(Failure):
     """A text is wrong. ``mistakes`` holds every mistake found, in the order of the text."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:

@@ -10,13 +10,14 @@ from typing import Protocol, Self
 
 from kronbot.description import choices
 from kronbot.description.wording import unknown
-from kronbot.errors import ComputationError, KronbotError, UsageError, said
+from kronbot.errors import ComputationError, Interrupted, KronbotError, UsageError, said
 from kronbot.library import arguments
 from kronbot.library.answering import Posed, in_words
 from kronbot.library.arguments import NumberLike
 from kronbot.model.parameter_rows import Parted
 from kronbot.questions.result import Result
 from kronbot.sweeps.work import Case
+from kronbot.system.interruption import interruptions
 
 # Those that can be asked in many cases.
 QUESTIONS = (*choices.SWEPT, "linearize_along")
@@ -46,12 +47,17 @@ def answers(robot: Varied, question: str, cases: Sequence[Case]) -> Iterator[Res
         made = _together(robot, question, block) if question in TOGETHER else {}
         for i, case in enumerate(block):
             alone = partial(answer, robot, question, case)
-            try:
-                yield _either(made.get(i, alone), alone)
-            except KronbotError as error:
-                yield error
-            except Exception as error:  # a bug, or the system's: of one case
-                yield ComputationError(f"{type(error).__name__}: {said(error)}")
+            found: Result | KronbotError
+            with interruptions() as met:
+                try:
+                    found = _either(made.get(i, alone), alone)
+                except KronbotError as error:
+                    if met and isinstance(error, Interrupted):  # of them all; where ``seconds`` are over, of this one
+                        raise
+                    found = error
+                except Exception as error:  # a bug, or the system's: of one case
+                    found = ComputationError(f"{type(error).__name__}: {said(error)}")
+            yield found
 
 
 def answer(robot: Varied, question: str, case: Case) -> Result:

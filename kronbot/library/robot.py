@@ -17,7 +17,7 @@ from kronbot import description
 from kronbot.cached import cached_property
 from kronbot.description import choices, compliance, limits
 from kronbot.description.wording import quote, unknown
-from kronbot.errors import Argument, KronbotError, UsageError
+from kronbot.errors import Argument, Failure, KronbotError, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.answering import Posed, answered, complete, in_words, numbers, of_rows, watcher, with_limits
@@ -186,7 +186,7 @@ class Robot:
 
         try:
             posture = self.kinematics()
-        except KronbotError:
+        except Failure:
             posture = None
         return notebook.of_robot(self.model, posture)
 
@@ -591,7 +591,8 @@ class Robot:
         to schedule them by posture, with ``margins``; nothing is simulated. With ``motion`` gains over time, about what
         motors that follow the file's motion exactly make of the arm: of a ``duration`` (s), whose end goes on as at
         rest, or by default of the period, or the length, of the motion. Raises ComputationError where there is no
-        equilibrium or no such feedback, with the rows before it as ``partial``.
+        equilibrium or no such feedback, with the rows before it as ``partial``, and Interrupted at Ctrl-C in the
+        simulation of a cost, with the gains as ``partial``.
 
         >>> import kronbot
         >>> kronbot.load("khang").design(lqr=True)["K"].shape
@@ -607,15 +608,15 @@ class Robot:
                 raise UsageError(
                     Argument("motion"), " tells where: leave out ", Argument("q"), " and ", Argument("lock")
                 )
-            return design_along.design_along(self._sound, asked, watcher(progress))
+            return complete(design_along.design_along(self._sound, asked, watcher(progress)))
         places, batch = points(self.model, {"q": q})
         rest = np.zeros(self.n)
         rows = [linearize.Point(at, rest, rest, None, np.zeros(3)) for at in places["q"]]
         locked, watch = frozenset(indices_of(self.model, lock, "lock")), watcher(progress)
         if batch:
             return of_rows(design.design_at_rows(self.model, rows, locked, asked, watch), self.model, q, places["q"])
-        answer = design.design(self.model, rows[0], locked, asked, watch)
-        return with_limits(answer, self.model, q, places["q"])
+        outcome = design.design(self.model, rows[0], locked, asked, watch)
+        return complete(replace(outcome, result=with_limits(outcome.result, self.model, q, places["q"])))
 
     @in_words
     def plan(
@@ -961,7 +962,8 @@ class Robot:
 
         ``question`` is the name of a method; a case is a pair of ``parameters`` by name and ``arguments`` of the
         question, and ``order``. For each case, in order, what ``with_parameters(...)`` and the method give, bit for
-        bit, or the error that they raise. Raises UsageError for another question, and for what is no case.
+        bit, or the error that they raise. Raises UsageError for another question, and for what is no case, and
+        Interrupted at Ctrl-C, which is no answer of a case.
 
         >>> import kronbot
         >>> robot = kronbot.load("canadarm")

@@ -142,7 +142,9 @@ class Sweep:
             for done in coming:
                 self.tally.add(done)
                 yield done
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Interrupted) as error:
+            if self.place is not None and isinstance(error, Interrupted):  # which says how to go on
+                raise
             raise Interrupted("interrupted", *self.tally.told(len(self), self.place is None)) from None
         self.tally.complete = True
         if self.tally.failed and self.strict:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kronbot.description.wording import shown_path
-from kronbot.errors import Argument, KronbotError, UsageError, said
+from kronbot.errors import Argument, Failure, UsageError, said
 from kronbot.kinds import is_a
 from kronbot.system.saving import Target, publish
 
@@ -45,8 +45,8 @@ def write(name: str, content: Callable[[], bytes], overwrite: bool, what: str) -
                 number = publish([(target, draft)])
             if number != 1:
                 other = shown_path(os.path.join(target.place, target.numbered(number)))
-                raise KronbotError(f"{shown_path(name)} has appeared meanwhile and stays; {what} is {other}")
+                raise Failure(f"{shown_path(name)} has appeared meanwhile and stays; {what} is {other}")
         finally:
             target.folder.close()
     except (OSError, ValueError) as error:
-        raise KronbotError(f"cannot write {shown_path(name)}: {said(error, place=False)}") from None
+        raise Failure(f"cannot write {shown_path(name)}: {said(error, place=False)}") from None

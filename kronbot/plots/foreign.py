@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
 
-from kronbot.errors import LIMITS, KronbotError, UsageError, not_loaded, said
+from kronbot.errors import LIMITS, Failure, UsageError, not_loaded, said
 from kronbot.system import private
 from kronbot.system.platform import host
 
@@ -35,7 +35,7 @@ def import_matplotlib() -> None:
     except (ImportError, OSError) as error:
         limit = not_loaded(error) or (said(error) if isinstance(error, OSError) and error.errno in LIMITS else "")
         if limit:
-            raise KronbotError(f"cannot load matplotlib: {limit}") from None
+            raise Failure(f"cannot load matplotlib: {limit}") from None
         raise
 
 
@@ -63,7 +63,7 @@ def _own() -> bool:
         for folder in (Path.home(), *(Path(os.environ[name]) for name in FONTS if os.environ.get(name))):
             if folder.exists():
                 private.opened(folder.absolute(), create=False).close()
-    except (KronbotError, OSError, RuntimeError):
+    except (Failure, OSError, RuntimeError):
         return False
     return True
 

@@ -10,7 +10,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.compute.arrays import NamedArray
-from kronbot.errors import KronbotError
+from kronbot.errors import Failure
 from kronbot.mechanics.multibody.energy import total_mass
 from kronbot.model.robot import Link, Robot
 from kronbot.plots import pictures
@@ -91,7 +91,7 @@ def _picture(posture: Result) -> str:
     """The picture of a posture, nothing where there is no matplotlib or a parameter has no value."""
     try:
         content = pictures.draw(posture).content(".png")
-    except KronbotError:
+    except Failure:
         return ""
     return f'<img src="data:image/png;base64,{base64.b64encode(content).decode()}" alt="{escape(posture.robot)}">'
 

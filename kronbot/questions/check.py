@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.errors import FreeParameters, KronbotError
+from kronbot.errors import Failure, FreeParameters
 from kronbot.mechanics.linear.modal import natural_frequencies
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.forces import forces
@@ -62,7 +62,7 @@ def survey(robot: Robot) -> Result:
     arrays: dict[str, NamedArray] = {}
     try:
         found = natural_frequencies(robot)
-    except (KronbotError, np.linalg.LinAlgError) as error:  # free parameters, too many operations, absurd numbers
+    except (Failure, np.linalg.LinAlgError) as error:  # free parameters, too many operations, absurd numbers
         summary["frequencies"] = f"not known: {error}"
     else:
         if found.idle:

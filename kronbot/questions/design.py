@@ -17,7 +17,7 @@ from kronbot.description.gains import AT, ROW, SEEN, TORQUE
 from kronbot.description.schema import Simulate
 from kronbot.description.table import Table
 from kronbot.description.wording import listing
-from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
+from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.feedback import (
     Reached,
@@ -39,6 +39,7 @@ from kronbot.model.robot import Robot
 from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.at_rows import at_rows
 from kronbot.questions.closed_loop import MARGINS, controls, margin_numbers
+from kronbot.questions.costs import cost, unpaid
 from kronbot.questions.elements import told_of_time
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
@@ -89,7 +90,7 @@ def design_at_rows(
     words, units = MARGINS[:-1], {"rows": ("1", "rad/s", "rad", "1")}
 
     def ask(i: int) -> Result:
-        answer = design(robot, points[i], locked, wish, None)
+        answer = design(robot, points[i], locked, wish, None).result
         q = np.array([*answer.at["q"].values()])
         arrays = {"q": NamedArray(q, robot.coordinates, {"rows": list(robot.units)}), **answer.arrays}
         if wish.shaper is None:
@@ -102,14 +103,16 @@ def design_at_rows(
 
 def design(
     robot: Robot, point: Point, locked: frozenset[int], wish: Wish, progress: Callable[[float], None] | None
-) -> Result:
+) -> Outcome:
     """The design about the equilibrium at the joints of a point; without a watch its cost is not simulated.
+
+    Where somebody interrupts that simulation the gains are told, with the error.
 
     Raises UsageError for names that are none, ComputationError where there is no equilibrium or no such feedback.
     """
     choice = Choice(locked, ("torques",), ())
     if wish.shaper is not None:
-        return _shaper(robot, point, choice, wish.shaper)
+        return Outcome(_shaper(robot, point, choice, wish.shaper), None)
     found = Linearization(robot, choice, True).found(point)
     system, free = found.solution.system, robot.others(locked)
     driven = [joint for joint in robot.joints if joint.driven not in locked]
@@ -151,16 +154,16 @@ def design(
         if len(rest.A) == 2 * n:
             summary["filtered_disk_margin"] = disk_margin(*filtered(A, B, C, K, seen["L"].values))[0]
         arrays |= seen
-    told = told_of_time(robot)
+    stopped, told = None, told_of_time(robot)
     which = "it" if len(unreached) == 1 else "them"
     told += [f"no torque reaches {listing(unreached, 3)}: the gains leave {which} alone"] if unreached else []
     slowest, fastest = float(np.abs(closed.real).min()), float(np.abs(closed).max())
     if P is not None and not locked:
         model = found, P, Q, R, states, inputs, slowest, fastest
-        summary |= _costs(robot, wish, arrays["gains"], model, progress, told)
+        stopped = _add_costs(summary, robot, wish, arrays["gains"], model, progress, told)
     named = {"q": robot.by_name(found.point.q)}
     named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(found.point.tau).tolist(), strict=True))
-    return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
+    return Outcome(Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot), stopped)
 
 
 def weighing(robot: Robot, wish: Wish, driven: Sequence[DrivenJoint], states: Sequence[str]) -> tuple[Array, Array]:
@@ -232,24 +235,25 @@ def _observer(
     }
 
 
-def _costs(
+def _add_costs(
+    summary: dict[str, Scalar],
     robot: Robot,
     wish: Wish,
     gains: NamedArray,
     model: tuple[Found, Array, Array, Array, Sequence[str], Sequence[str], float, float],
     progress: Callable[[float], None] | None,
     told: list[str],
-) -> dict[str, Scalar]:
+) -> Interrupted | None:
     """The cost of coming back from a deviation: of the linear model, and of the robot itself in a simulation."""
     found, P, Q, R, states, inputs, slowest, fastest = model
     start = away(robot, wish, states)
-    summary: dict[str, Scalar] = {"cost_predicted": float(start @ P @ start)}
+    summary["cost_predicted"] = float(start @ P @ start)
     duration = LONG / slowest if slowest else np.inf
     if progress is None:
-        return summary
+        return None
     if not duration * fastest <= LIMIT:  # also where all poles are 0
         told.append(f"no cost is simulated: the slowest pole, {slowest:.3g} 1/s, would take {duration:.3g} s")
-        return summary
+        return None
     q = {i: float(found.point.q[i] + start[i]) for i in range(robot.n)}
     qd = {i: float(start[robot.n + i]) for i in range(robot.n)}
     run = Run(duration, duration / ROWS, "recursive", "rodas", Tolerances(1e-8, 1e-10), q, qd)
@@ -257,20 +261,16 @@ def _costs(
         series = simulate(with_gains(robot, gains), run, progress)
         if series.error is not None:
             raise series.error
-    except KronbotError as error:
+    except Interrupted as error:
+        return unpaid(summary, error)
+    except Failure as error:
         told.append(f"the robot itself does not come back from the deviation: {error}")
-        return summary
+        return None
     rows = series.result.series
     x = np.column_stack([rows[name] for name in states]) - np.concatenate([found.point.q, 0 * found.point.q])
     tau = np.column_stack([rows[name] for name in inputs]) - np.asarray(found.point.tau)
     summary["cost_simulated"] = cost(rows["t"], x, tau, Q, R)
-    return summary
-
-
-def cost(times: Array, x: Array, u: Array, Q: Array, R: Array) -> float:
-    """The integral of x' Q x + u' R u over rows."""
-    running = np.einsum("ij,jk,ik->i", x, Q, x) + np.einsum("ij,jk,ik->i", u, R, u)
-    return float((np.diff(times) * (running[1:] + running[:-1])).sum() / 2)
+    return None
 
 
 def with_gains(robot: Robot, gains: NamedArray) -> Robot:

@@ -15,7 +15,7 @@ from kronbot.description.gains import AT, ROW, TORQUE
 from kronbot.description.moving import TableMotion
 from kronbot.description.schema import JointDrive, Simulate
 from kronbot.description.table import Table
-from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
+from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.riccati import Jumps, Varying, flow
 from kronbot.mechanics.linear.modal import of_first_order
@@ -24,12 +24,13 @@ from kronbot.mechanics.multibody.recursion import demand_inertia, forward_dynami
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
-from kronbot.questions.design import Wish, away, cost, design, weighing, with_gains
+from kronbot.questions.costs import cost, unpaid
+from kronbot.questions.design import Wish, away, design, weighing, with_gains
 from kronbot.questions.elements import demand_constant
 from kronbot.questions.linearize import Linearization, Point
 from kronbot.questions.linearize_along import length_of, period_of
 from kronbot.questions.pieces import Pieces, Way
-from kronbot.questions.result import Result
+from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import Choice
 from kronbot.questions.simulate import Run, simulate
 
@@ -47,7 +48,7 @@ SMEARED = 1e-3
 BEHIND = 0.1
 
 
-def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) -> Result:
+def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) -> Outcome:
     """Gains over the file's motion: of a finite one those of its length, else of its period.
 
     Raises UsageError without a motion, ComputationError where there are none.
@@ -87,7 +88,7 @@ def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) ->
     names = [joint.name for joint in robot.joints]
     about = np.hstack([np.zeros((len(rows), 1)), nominal.states[::2]])[:, None]
     gains = np.concatenate([about, np.concatenate([nominal.tau[::2, :, None], K], axis=2)], axis=1)
-    axis, told = ("t", rows.tolist()), list[str]()
+    stopped, axis, told = None, ("t", rows.tolist()), list[str]()
     swinging = 0.0 if periodic else _swinging(robot, nominal, rest["gains"].values[0, 1:])
     if swinging:
         told.append(
@@ -106,10 +107,13 @@ def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) ->
     if periodic:
         summary["largest_multiplier"] = float(np.abs(np.linalg.eigvals(plant.closed(K))).max())
     else:
-        summary |= _simulated(robot, arrays["gains"], pieces, start, (Q, R, P[-1]), told)
+        try:
+            summary |= _simulated(robot, arrays["gains"], pieces, start, (Q, R, P[-1]), told)
+        except Interrupted as error:
+            stopped = unpaid(summary, error)
     progress(1.0)
     at = {"start": robot.by_name(nominal.q[0]), "end": robot.by_name(nominal.q[-1])}
-    return Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, told, about=robot)
+    return Outcome(Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, told, about=robot), stopped)
 
 
 def _moving(robot: Robot) -> Robot:
@@ -200,7 +204,7 @@ def _at_rest(robot: Robot, end: Array, wish: Wish) -> dict[str, NamedArray]:
     rest, q = np.zeros(robot.n), np.zeros(robot.n)
     q[list(robot.rigid)] = end[list(robot.rigid)]
     point = Point(robot.undeformed(q), rest, rest, None, np.zeros(3))
-    return dict(design(robot, point, frozenset(), replace(wish, motion=False), None).arrays)
+    return dict(design(robot, point, frozenset(), replace(wish, motion=False), None).result.arrays)
 
 
 def _swinging(robot: Robot, nominal: Way, rest: Array) -> float:
@@ -250,7 +254,7 @@ def _simulated(
         whole = paid(nominal.states[0] + start)
         jumping = [t for t in pieces.jumping.tolist() if 0 < t < end]
         alone = paid(nominal.states[0]) if jumping else 0.0
-    except KronbotError as error:
+    except Failure as error:
         told.append(f"the robot itself does not come back from the deviation: {error}")
         return {}
     if alone > SMEARED * whole:

@@ -13,7 +13,7 @@ from kronbot.description.in_time import TimeTable
 from kronbot.description.moving import TableMotion
 from kronbot.description.schema import JointDrive, Modes, RobotFile, Simulate
 from kronbot.description.table import Table
-from kronbot.errors import KronbotError
+from kronbot.errors import Failure
 from kronbot.floats import Array
 from kronbot.mechanics.control.planned import Plan
 from kronbot.mechanics.control.wanted import Arm
@@ -211,7 +211,7 @@ def judged(
         outcome = simulate(moved, whole, lambda share: watch())
         if outcome.error is not None:
             raise outcome.error
-    except KronbotError as error:
+    except Failure as error:
         told.append(f"no finer model has judged the plan: {error}")
         return {}
     found = outcome.result.summary

@@ -124,6 +124,7 @@ class Search:
             free = collocated(arms, boundless, INTERVALS, None, self.watch)
             found = collocated(arms, _passing(wanted, free), INTERVALS, free, self.watch)
         except KronbotError as lost:
+            self.met.demand_none()
             found = cast("Plan", lost.partial)
             if found is None or not len(found.excess) or found.missed > NEARLY:
                 return error

@@ -14,7 +14,7 @@ from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
-from kronbot.errors import Argument, KronbotError, UsageError, said
+from kronbot.errors import Argument, Failure, UsageError, said
 from kronbot.records import dataclass
 from kronbot.sweeps.doubts import Doubt
 from kronbot.sweeps.work import Done
@@ -67,8 +67,8 @@ class Journal:
             descriptor = target.folder.open(name, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             if error.errno in (errno.EISDIR, errno.ELOOP):  # a folder, or a link
-                raise KronbotError(f"{place} {_FOREIGN}") from None
-            raise KronbotError(f"{place}: {said(error)}") from None
+                raise Failure(f"{place} {_FOREIGN}") from None
+            raise Failure(f"{place}: {said(error)}") from None
         made = cls(target.folder, name, descriptor, list(hidden))
         try:
             made._demand_own(place)
@@ -101,7 +101,7 @@ class Journal:
         if not found.st_nlink:  # between opening and locking it was finished, and went
             raise UsageError(f"{place}: the sweep that was writing it has just ended")
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or not host.own(found):
-            raise KronbotError(f"{place} {_FOREIGN}")
+            raise Failure(f"{place} {_FOREIGN}")
 
     def _head(self, place: str) -> dict[str, Any] | None:
         """The key of a journal that is there, None where not even that is whole. Raises UsageError for another file."""
@@ -159,7 +159,7 @@ class Journal:
             while left:
                 left = left[os.write(self.descriptor, left) :]
         except OSError as error:
-            raise KronbotError(f"the journal {self.name}: {said(error)}; ", Argument("resume"), " goes on") from None
+            raise Failure(f"the journal {self.name}: {said(error)}; ", Argument("resume"), " goes on") from None
         self.end += len(content)
 
     @property
@@ -201,4 +201,4 @@ def _doubts(content: bytes, start: int, stop: int) -> tuple[Doubt, ...]:
             return found
     except (TypeError, ValueError, RecursionError):
         pass
-    raise KronbotError(f"the warnings of cases {start + 1} to {stop} are not as a sweep has written them")
+    raise Failure(f"the warnings of cases {start + 1} to {stop} are not as a sweep has written them")

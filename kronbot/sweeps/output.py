@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, NamedTuple, Protocol
 
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import Failure, UsageError
 from kronbot.sweeps.work import Done, Task, line
 from kronbot.system.saving import Target, publish
 from kronbot.version import __version__
@@ -164,4 +164,4 @@ def rows(done: Done) -> list[list[object]]:
             return found
     except (ValueError, RecursionError):
         pass
-    raise KronbotError(f"the rows of cases {done.start + 1} to {done.stop} are not as a sweep has written them")
+    raise Failure(f"the rows of cases {done.start + 1} to {done.stop} are not as a sweep has written them")

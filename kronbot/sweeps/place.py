@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from kronbot.description.wording import quote
-from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError, said
+from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError, said
 from kronbot.records import dataclass
 from kronbot.sweeps.archive import Archive
 from kronbot.sweeps.folder import FORMATS, Folder
@@ -104,7 +104,7 @@ class Place:
         try:
             yield target
         except OSError as error:
-            raise KronbotError(self._where, f": {said(error)}") from None
+            raise Failure(self._where, f": {said(error)}") from None
         finally:
             target.folder.close()
 
@@ -123,7 +123,7 @@ def _going_on(journal: Journal, count: int) -> Iterator[None]:
     """What stops a computation of so many cases in here says what is kept, and how to go on with it."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         raise Interrupted("interrupted", *_kept(journal, count)) from None
     except ComputationError as error:
         raise ComputationError(*error.args, *_kept(journal, count)) from None

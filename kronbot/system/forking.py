@@ -10,7 +10,7 @@ import os
 from threading import Condition, get_ident
 from types import TracebackType
 
-from kronbot.errors import KronbotError
+from kronbot.errors import Failure
 
 # Longest time (s) that a fork waits.
 PATIENCE = 2.0
@@ -78,7 +78,7 @@ class AtWork:
 
     def __enter__(self) -> None:
         if _gate.shut:
-            raise KronbotError(BESIDE)
+            raise Failure(BESIDE)
         _gate.enter(1)
 
     def __exit__(

@@ -9,13 +9,13 @@ import os
 import stat
 from pathlib import Path
 
-from kronbot.errors import KronbotError
+from kronbot.errors import Failure
 from kronbot.system.platform import host
 
 OWN_FOLDER = "set KRONBOT_CACHE to a folder of your own"
 
 
-class NotPrivate(KronbotError):
+class NotPrivate(Failure):
     """Code from this place would not be safe to run; the message names the place and the cure."""
 
 

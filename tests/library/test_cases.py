@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import signal
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -11,8 +13,9 @@ from thinned import drawn, thinned
 
 import kronbot
 from kronbot.compute import trace
-from kronbot.errors import ComputationError, DescriptionError, KronbotError, UnknownName, UsageError
+from kronbot.errors import ComputationError, DescriptionError, Interrupted, KronbotError, UnknownName, UsageError
 from kronbot.library import cases as many
+from kronbot.questions import check
 from kronbot.sweeps.work import Case
 
 QUESTIONS = ("jacobian", "hessian", "dynamics", "modes", "linearize", "statics")
@@ -257,3 +260,26 @@ def test_equilibria_of_linear_models_are_found_side_by_side():
     assert found.summary["cases"] == 2
     alone_there = heavy.linearize(equilibrium=True, q={"q1": 0})
     assert found["M_L"][1].tobytes() == alone_there["M_L"].tobytes()
+
+
+def test_an_interruption_is_no_answer_of_a_case(arm, monkeypatch):
+    """At Ctrl-C nothing is said of the cases that are left; the ``seconds`` of one case are its own."""
+
+    def stopped(self, *, loud=False, **given):
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT) if loud else None
+        raise Interrupted("interrupted")
+
+    monkeypatch.setattr(type(arm), "check", stopped)
+    assert [type(each) for each in arm.answers("check", [Case({}, {}), Case({"m": 2}, {})])] == [Interrupted] * 2
+    with pytest.raises(Interrupted):
+        next(arm.answers("check", [Case({}, {"loud": True})]))
+
+
+def test_check_says_nothing_of_frequencies_that_somebody_interrupts(arm, monkeypatch):
+    def stopped(robot):
+        raise Interrupted("interrupted")
+
+    monkeypatch.setattr(check, "natural_frequencies", stopped)
+    with pytest.raises(Interrupted):
+        arm.check()

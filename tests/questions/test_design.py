@@ -1,5 +1,7 @@
 """Gains against SciPy and python-control, margins against their own disks, the loop against simulations of it."""
 
+import json
+
 import control
 import numpy as np
 import pytest
@@ -9,9 +11,10 @@ from thinned import rare
 
 import kronbot
 from kronbot.cli.main import run as command_line
-from kronbot.errors import ComputationError, DescriptionError, UsageError
+from kronbot.errors import ComputationError, DescriptionError, Interrupted, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.control.feedback import disk_margin, filtered
+from kronbot.questions import design
 from kronbot.questions.design import outline, with_gains
 
 ARM = boom_and_arm()
@@ -256,3 +259,29 @@ def test_gains_of_rows_are_those_of_every_posture(arm, tmp_path):
         assert schedule["gains"] == pytest.approx(found["gains"], rel=1e-12)
     shapers = arm.design(q={"q2": angles}, shaper="zv")
     assert shapers["impulses"].shape == (3, 2, 2) and "margins" not in shapers.arrays
+
+
+def interrupting(monkeypatch, module):
+    """What begins to simulate is interrupted."""
+
+    def simulate(*given):
+        raise Interrupted("interrupted at t = 0.1 s of 2 s")
+
+    monkeypatch.setattr(module, "simulate", simulate)
+
+
+def test_who_interrupts_the_simulation_of_the_cost_has_the_gains(arm, best, monkeypatch, tmp_path, capsys):
+    """In the library, and on the command line; nothing is said of the robot."""
+    interrupting(monkeypatch, design)
+    with pytest.raises(
+        Interrupted, match="0.1 s of 2 s, in the simulation of the cost; the gains are there"
+    ) as stopped:
+        arm.design(q=AT, lqr=True, weights=WEIGHTS, effort=EFFORT)
+    found = stopped.value.partial
+    assert found.summary["complete"] is False and "cost_simulated" not in found.summary and not found.warnings
+    assert (found["K"] == best["K"]).all() and found.summary["cost_predicted"] == best.summary["cost_predicted"]
+    file = tmp_path / "gains.json"
+    assert command_line(["design", "khang", "--lqr", "-o", str(file)]) == Interrupted.exit_code
+    said = capsys.readouterr().err
+    assert "in the simulation of the cost" in said and "come back" not in said
+    assert json.loads(file.read_text())["summary"]["complete"] is False

@@ -9,7 +9,8 @@ from scipy.optimize import brentq
 
 import kronbot
 from kronbot.cli.main import run as command_line
-from kronbot.errors import DescriptionError, UsageError
+from kronbot.errors import DescriptionError, Interrupted, UsageError
+from kronbot.questions import design_along
 from kronbot.questions.design import outline
 
 ARM = boom_and_arm(", damping: {ratio: 0.05}")
@@ -294,3 +295,21 @@ def test_what_gains_over_time_do_not_go_with(tmp_path):
             robot.design(**given)
     with pytest.raises(UsageError, match="motion wants one in the file"):
         kronbot.loads(ARM).design(lqr=True, motion=True)
+
+
+@pytest.mark.slow
+def test_who_interrupts_the_simulation_of_their_cost_has_the_gains(monkeypatch):
+    begun = design_along.simulate
+
+    def simulate(robot, *given):
+        if robot.file.control.state_feedback is not None:
+            raise Interrupted("interrupted at t = 0.1 s of 1.5 s")
+        return begun(robot, *given)
+
+    monkeypatch.setattr(design_along, "simulate", simulate)
+    robot = kronbot.loads(PENDULUM.replace("control: {state_feedback: {K: gains.csv}}", ""))
+    with pytest.raises(Interrupted, match="of 1.5 s, in the simulation of the cost; the gains are there") as stopped:
+        robot.design(motion=True, lqr=True)
+    found = stopped.value.partial
+    assert found.summary["complete"] is False and "cost_simulated" not in found.summary and "gains" in found.arrays
+    assert not any("come back" in told for told in found.warnings)

@@ -152,6 +152,16 @@ def test_where_the_least_effort_is_lost_the_nearest_to_a_motion_is_told(monkeypa
     with pytest.raises(Interrupted, match="^interrupted; the best so far is told$") as error:
         two().plan({"q1": 1}, duration=3)
     assert error.value.partial.summary["least"] == "nearest" and error.value.partial.summary["end_error"] < 1e-5
+    monkeypatch.undo()
+
+    def simulate(robot, run, *given):
+        raise Interrupted("interrupted at t = 4 s of 6 s")
+
+    monkeypatch.setattr(judgement, "_driven", simulate)  # of the finer model alone
+    with pytest.raises(Interrupted, match="4 s of 6 s; the best so far is told$") as error:
+        two(SPRING).plan({"q1": 1}, duration=3, drive="motion")
+    assert error.value.partial.summary["complete"] is False
+    assert not any("finer model" in told for told in error.value.partial.warnings)
     with pytest.raises(UsageError, match="least nearest goes with drive torque"):
         two().plan({"q1": 1}, duration=3, drive="motion", least="nearest")
 

@@ -17,7 +17,7 @@ import click
 
 from kronbot.cli.input.completion import STANDARD_INPUT
 from kronbot.description.wording import shown_path as shown
-from kronbot.errors import KronbotError, UsageError, said
+from kronbot.errors import Failure, UsageError, said
 from kronbot.records import dataclass
 from kronbot.system.interruption import UNFINISHED, interruptions
 from kronbot.system.platform import host
@@ -61,7 +61,7 @@ def check_target(output: str | None, overwrite: bool, also: tuple[str, ...] = ()
     if output is None:
         with suppress(OSError, ValueError):  # of what is no file, writing tells
             if host.read_only(sys.stdout.fileno()):
-                raise KronbotError(LOST)
+                raise Failure(LOST)
         return
     context = click.get_current_context(silent=True)
     formulas = context is None or "latex" in context.params
@@ -144,7 +144,7 @@ def save(name: str, content: bytes | Iterable[bytes]) -> None:
                 draft.claim()
                 _tell_written([name], [_path(name, target, publish([(target, draft)]))], stopped is not None)
     if isinstance(stopped, OSError):
-        raise KronbotError(f"cannot write all of {shown(name)}: {said(stopped, place=False)}")
+        raise Failure(f"cannot write all of {shown(name)}: {said(stopped, place=False)}")
     if stopped is not None:
         raise stopped
 
@@ -184,7 +184,7 @@ def save_together(names: Sequence[str], contents: Callable[[Sequence[str]], Sequ
 def demand_own_names() -> None:
     """Raise KronbotError, when all is done, where answers have got other names than they were to have."""
     if displaced := _notes().displaced:
-        raise KronbotError("; ".join(displaced))
+        raise Failure("; ".join(displaced))
 
 
 def _target(name: str) -> Target:
@@ -215,7 +215,7 @@ def _refused(*names: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise KronbotError(f"cannot write {_listed(map(shown, names))}: {said(error, place=False)}") from None
+        raise Failure(f"cannot write {_listed(map(shown, names))}: {said(error, place=False)}") from None
 
 
 def _rescue(name: str, target: Target, draft: Draft, quiet: bool) -> str:

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from kronbot.description.wording import quote, shown_path
-from kronbot.errors import Argument, KronbotError, UsageError
+from kronbot.errors import Argument, Failure, UsageError
 from kronbot.floats import Array
 from kronbot.model.build import at_order
 from kronbot.plots import files
@@ -123,4 +123,4 @@ def show(name: str) -> None:
     import webbrowser
 
     if not webbrowser.open(Path(name).resolve().as_uri()):
-        raise KronbotError(f"no browser shows {shown_path(name)}: open it yourself, or name one in BROWSER")
+        raise Failure(f"no browser shows {shown_path(name)}: open it yourself, or name one in BROWSER")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kronbot.description.wording import listing
-from kronbot.errors import KronbotError
+from kronbot.errors import Failure
 from kronbot.floats import Array
 from kronbot.model.robot import Robot
 from kronbot.questions.fitting.data import Columns, Named
@@ -124,7 +124,7 @@ def other_inputs(robot: Robot, told: Sorted, errors: Array, again: Callable[[Nam
             table = {name: values[rows] / (times if name in names else 1.0) for name, values in told.inputs.items()}
             try:
                 after = poor(again(Named(Columns({**table, **measured}), {})), told.measured[rows])
-            except KronbotError:
+            except Failure:
                 continue
             if after < BETTER * before:
                 shown = [name.removeprefix("angle.") for name in names]

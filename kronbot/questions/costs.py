@@ -1,0 +1,21 @@
+"""What it costs a robot to come back from a deviation, by its rows, and what is told where its simulation is stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbot.compute.arrays import Scalar
+from kronbot.errors import Interrupted
+from kronbot.floats import Array
+
+
+def cost(times: Array, x: Array, u: Array, Q: Array, R: Array) -> float:
+    """The integral of x' Q x + u' R u over rows."""
+    running = np.einsum("ij,jk,ik->i", x, Q, x) + np.einsum("ij,jk,ik->i", u, R, u)
+    return float((np.diff(times) * (running[1:] + running[:-1])).sum() / 2)
+
+
+def unpaid(summary: dict[str, Scalar], error: Interrupted) -> Interrupted:
+    """What somebody who interrupts the simulation of a cost is told; the ``summary`` is marked incomplete."""
+    summary["complete"] = False
+    return Interrupted(*error.args, ", in the simulation of the cost; the gains are there")
