@@ -136,7 +136,7 @@ def test_poles_are_where_they_are_wanted(arm):
     wanted = [-3 + 4j, -6 + 0j, -7 + 0j, -8 + 30j]
     found = arm.design(q=AT, poles="-3+4i,-6,-7,-8+30j")
     assert np.sort_complex(found["poles"]) == pytest.approx(np.sort_complex(wanted), rel=1e-5)
-    with pytest.raises(ComputationError, match="6 poles are wanted, .*; these are 2,"):
+    with pytest.raises(UsageError, match="6 poles are wanted, .*; these are 2,"):
         arm.design(q=AT, poles=[-1, -2])
 
 

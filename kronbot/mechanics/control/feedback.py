@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.errors import ComputationError
+from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.pole import Pole
@@ -103,13 +103,14 @@ def regulator(states: Reached, Q: Array, R: Array) -> tuple[Array, Array]:
 def placed(states: Reached, poles: Sequence[complex]) -> Array:
     """K with those poles, the pair of each complex one among them, by Kautsky, Nichols and Van Dooren.
 
-    Raises ComputationError where there are not as many as states, or one is asked for more often than there are inputs.
+    Raises UsageError where there are not as many as states, ComputationError where one is asked for more often than
+    there are inputs.
     """
     from scipy.signal import place_poles
 
     every = [each for pole in poles for each in ([pole, pole.conjugate()] if pole.imag else [complex(pole.real)])]
     if len(every) != len(states.A):
-        raise ComputationError(
+        raise UsageError(
             f"{len(states.A)} poles are wanted, one for each state that inputs reach; these are {len(every)}, "
             "with the pairs of complex ones"
         )
