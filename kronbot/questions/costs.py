@@ -1,4 +1,4 @@
-"""What it costs a robot to come back from a deviation, by its rows, and what is told where its simulation is stopped."""
+"""What it costs a robot to come back from a deviation, by its rows, and what is told where somebody stops that."""
 
 from __future__ import annotations
 

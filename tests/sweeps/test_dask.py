@@ -3,6 +3,7 @@
 import logging
 import os
 import pickle
+import re
 import signal
 import socket
 import struct
@@ -18,7 +19,7 @@ from lines import demand_same
 from sweeps.cheap import Cheap, swept
 from thinned import rare
 
-from kronbot.errors import ComputationError, UsageError
+from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.sweeps.engines import dask
 from kronbot.sweeps.place import Place
 
@@ -91,6 +92,24 @@ def test_a_scheduler_that_dies_leaves_what_is_computed(tmp_path):
     whole = text(swept(Cheap(str(log)), {"EI": "0:1:3001"}, place=place))
     assert whole == swept(Cheap(), {"EI": "0:1:3001"}).task.done(0, 3001).text
     assert before + 3001 > len(log.read_text().splitlines()) > before
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers_is_told(tmp_path, monkeypatch):
+    """Once, to whoever waits; those that come later do the work."""
+    told = []
+
+    def warning(*words):
+        told.append(words[0] % words[1:])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dask, "PATIENCE", 3.0)
+    monkeypatch.setattr(dask, "PAUSE", 0.25)
+    monkeypatch.setattr(logging.getLogger("kronbot"), "warning", warning)
+    with cluster(tmp_path, 0) as (file, _), pytest.raises(Interrupted):
+        text(swept(Cheap(), {"EI": [1]}, scheduler=str(file)))
+    (said,) = told
+    assert re.fullmatch(r"the scheduler at (\S+) has no workers; this waits for some: dask worker \1", said)
 
 
 @pytest.mark.slow

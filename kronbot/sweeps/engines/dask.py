@@ -61,6 +61,7 @@ class Dask:
         # A task of its own, so that Dask copies it from worker to worker and makes it again where it is lost.
         self._parcel = self._client.submit(_same, parcel, pure=False)
         self._threads, self._asked = 0, -math.inf
+        self._where, self._alone, self._patience = where, math.inf, PATIENCE
         self._futures: dict[Any, tuple[int, int]] = {}
         self._come: SimpleQueue[Any] = SimpleQueue()
 
@@ -74,13 +75,22 @@ class Dask:
     @property
     def workers(self) -> int:
         """Threads of all workers there are now."""
+        self._ask()
+        return max(1, self._threads)
+
+    def _ask(self) -> None:
+        """See how many threads there are; say once that there are none, since somebody may have forgotten workers."""
         if time.monotonic() > self._asked + PAUSE:
             try:
                 self._threads = sum(map(int, self._client.nthreads().values()))
             except (OSError, TimeoutError):
                 raise ComputationError(GONE) from None
             self._asked = time.monotonic()
-        return max(1, self._threads)
+            self._alone = math.inf if self._threads else min(self._alone, self._asked)
+            if self._asked > self._alone + self._patience:
+                cure = f"this waits for some: dask worker {self._where}"
+                logging.getLogger("kronbot").warning("the scheduler at %s has no workers; %s", self._where, cure)
+                self._patience = math.inf
 
     def __enter__(self) -> Self:
         return self
@@ -126,6 +136,7 @@ class Dask:
             except Empty:
                 if self._client.status != "running":
                     raise ComputationError(GONE) from None
+                self._ask()
 
 
 def _hush(quiet: bool) -> None:
