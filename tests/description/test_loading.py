@@ -407,7 +407,7 @@ RULES = {
         ],
     ),
     "parameter names": (
-        "parameters: {pi: 1, deg: 1, exp: 1, if: 1, a-b: 1, \u03b1: 1, 2a: 1, q1: 1}\n" + robot(),
+        "parameters: {pi: 1, deg: 1, exp: 1, if: 1, a-b: 1, \u03b1: 1, 2a: 1, q1: 1, q1_ddot: 1}\n" + robot(),
         [
             *(
                 f"1:{c}: the parameter name '{n}' is reserved"
@@ -419,6 +419,7 @@ RULES = {
                 for c, n in ((44, "a-b"), (52, "\u03b1"), (58, "2a"))
             ),
             "1:65: the parameter name 'q1' is the name of a joint too",
+            "1:72: the parameter name 'q1_ddot' is that of a rate of joint 'q1' too",
         ],
     ),
     "parameter of another kind": (

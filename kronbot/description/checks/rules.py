@@ -101,6 +101,7 @@ def name_fault(name: str, reserved: Mapping[str, str]) -> str:
 
 def _parameters(parameters: View, links: tuple[View, ...]) -> None:
     joints = {link["joint"]["name"].text for link in links}
+    rates = {f"{joint}{end}": joint for joint in joints if joint for end in _RATES}
     for parameter in parameters.entries:
         name = str(parameter.path[-1])
         if is_taken(name):
@@ -114,6 +115,10 @@ def _parameters(parameters: View, links: tuple[View, ...]) -> None:
             )
         elif name in joints:
             parameter.refuse_key(f"the parameter name {quote(name)} is the name of a joint too")
+        elif name in rates:
+            parameter.refuse_key(
+                f"the parameter name {quote(name)} is that of a rate of joint {quote(rates[name])} too"
+            )
 
 
 def _unique(holders: Iterable[View], key: str, what: str, reserved: Mapping[str, str]) -> dict[str, View]:
