@@ -103,13 +103,13 @@ def test_a_directory(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFO here")
 def test_a_fifo_does_not_hang(tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    refused(str(tmp_path / "fifo"), ":1:1: not a regular file.*")
+    refused(str(tmp_path / "fifo"), r":1:1: not a regular file \(a pipe\); pipe it in and name it -")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no devices here")
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
 def test_a_device(device):
-    refused(device, ":1:1: not a regular file.*")
+    refused(device, r":1:1: not a regular file \(a device or a socket\); pipe it in and name it -")
 
 
 def test_an_unreadable_file(tmp_path, monkeypatch):

@@ -108,8 +108,9 @@ def read_bytes(path: Path, name: str, limit: int, cure: str = _PIPED) -> bytes:
         # Without O_NONBLOCK opening a FIFO waits for a writer; the kind is judged on what was opened, not on the name.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb", closefd=True) as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _at_start(name, f"not a regular file (a device, pipe or socket); {cure}")
+            if not stat.S_ISREG(mode := os.fstat(descriptor).st_mode):
+                kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+                raise _at_start(name, f"not a regular file ({kind}); {cure}")
             content = file.read(limit + 1) or b""  # None from what would have to be waited for
     except IsADirectoryError:
         raise _at_start(name, "a directory, not a file") from None
