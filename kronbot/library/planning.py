@@ -41,7 +41,7 @@ def followed(
             raise UsageError(Argument("follow"), " tells the way and its time: leave out ", Argument(word))
     rows = table(follow, "follow")
     if "t" not in rows.header:
-        raise UsageError(Argument("follow"), ": a path wants a column t, s")
+        raise rows.mistaken({"t": "a path wants a column t, s"})
     columns = [name for name in rows.header if name != "t"]
     found = rows.numbers(["t", *columns])
     values = np.column_stack([found[name] for name in columns] or [np.zeros((len(found["t"]), 0))])
@@ -113,11 +113,10 @@ def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tu
     """Times, NaN where these are told nowhere, and places of motors on the way. Raises UsageError."""
     joints, rows = [joint.name for joint in robot.joints], table(given, "through")
     names = [name for name in rows.header if name != "t"]
-    for name in names:
-        if name not in joints:
-            raise unknown(name, joints, Argument("through"), ": no joint ")
+    if strange := [name for name in names if name not in joints]:
+        raise rows.mistaken({name: str(unknown(name, joints, "no joint ")) for name in strange})
     if not names:
-        raise UsageError(Argument("through"), ": columns of joints are wanted, and t, s, or none for any time")
+        raise rows.mistaken({"t": "columns of joints are wanted, and t, s, or none for any time"})
     found = rows.numbers(rows.header)
     times, timed = np.full(len(found[names[0]]), np.nan), "t" in found
     if timed and duration is None:

@@ -154,7 +154,7 @@ def _columns(numbered: Sequence[tuple[int, str]], header: Sequence[str], wrong: 
     lines, width = [line for _, line in numbered], len(header)
     if not any('"' in line for line in lines) and all(line.count(",") == width - 1 for line in lines):
         found = [cell.strip() for cell in ",".join(lines).split(",")] if lines else []
-        if all(found):
+        if all(found) and "".join(found).isprintable():
             return [found[i::width] for i in range(width)]
     rows = []
     for number, text in numbered:
@@ -165,6 +165,8 @@ def _columns(numbered: Sequence[tuple[int, str]], header: Sequence[str], wrong: 
         else:
             empty = [k for k, cell in enumerate(line.cells) if not cell]
             told = [(line.starts[k], f"a value of {quote(header[k])} is missing") for k in empty]
+            unsaid = [k for k, cell in enumerate(line.cells) if not cell.isprintable()]
+            told += [(line.starts[k], f"{quote(line.cells[k])} is no text of printable characters") for k in unsaid]
         wrong.found += [Mistake(number, column, message, wrong.file, text) for column, message in told]
         rows.append(line.cells)
     return [] if wrong.found else list(map(list, zip(*rows, strict=True)))

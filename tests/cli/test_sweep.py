@@ -187,7 +187,7 @@ def test_mistakes_of_cases_have_their_rows(cell, words, tmp_path, capsys):
 
 def test_rows_that_do_not_fit_are_told_at_once(tmp_path, capsys):
     """Blank lines are none, and count as lines."""
-    (tmp_path / "cases.csv").write_text('mu,EI\n0.1,20\n\n0.2,\n0.2,3,4\n7\n"8",""\n5,6\n')
+    (tmp_path / "cases.csv").write_text('mu,EI\n0.1,20\n\n0.2,\n0.2,3,4\n7\n"8",""\n5,\1\n')
     assert run(["sweep", "modes", "khang", "--cases", str(tmp_path / "cases.csv"), *ONE]) == 2
     told = [line for line in capsys.readouterr().err.splitlines() if "cases.csv:" in line]
     assert [line.partition("cases.csv:")[2] for line in told] == [
@@ -195,6 +195,7 @@ def test_rows_that_do_not_fit_are_told_at_once(tmp_path, capsys):
         "5:7: values in this row: 3, names in the header: 2",
         "6:2: values in this row: 1, names in the header: 2",
         "7:5: a value of 'EI' is missing",
+        r"8:3: '\x01' is no text of printable characters",
     ]
 
 
