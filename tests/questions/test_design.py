@@ -11,7 +11,7 @@ from thinned import rare
 
 import kronbot
 from kronbot.cli.main import run as command_line
-from kronbot.errors import ComputationError, DescriptionError, Interrupted, UsageError
+from kronbot.errors import DescriptionError, Interrupted, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.control.feedback import disk_margin, filtered
 from kronbot.questions import design
