@@ -51,7 +51,8 @@ def test_plans_of_many_cases(tmp_path, monkeypatch):
     again = arm.sweep("plan", over={"duration": [0.8, 1]}, **asked, output=str(tmp_path / "plans") + "/", resume=True)
     assert again.finished
     hurried = arm.sweep("plan", over={"duration": [1]}, to={"qa": 0.3}, seconds=1e-9, workers=1)
-    assert [row["error"] for row in hurried] == ["1e-09 s were over after 0 iterations on 40 intervals"]
+    told = "1e-09 s were over after 0 iterations on 40 intervals, before there was any answer: more seconds"
+    assert [row["error"] for row in hurried] == [told]
 
 
 def test_columns_by_name_are_those_of_the_table(arm):
