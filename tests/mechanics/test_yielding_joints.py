@@ -419,7 +419,7 @@ def test_a_block_that_is_pulled_by_a_spring_sticks_and_slips():
 
 
 def test_friction_enters_every_equation_once():
-    """tau at a rate, by the formula; forward dynamics of both algorithms; its slope in the linear model."""
+    """tau at a rate, by the formula; forward dynamics; its slope in the linear model."""
     text = PARALLELOGRAM.replace(
         "name: q1, damping: 0.3", "name: q1, friction: {coulomb: 3, static: 4, stribeck_rate: 0.5, smoothing: 0.1}"
     )
@@ -440,9 +440,7 @@ def test_friction_enters_every_equation_once():
     both = text.replace("follows: q1}", "follows: q1, friction: {coulomb: 1, smoothing: 0.1}}")
     assert list(kronbot.loads(both).linearize(q=[0.4]).warnings) == [f"q1, q3 are {words}"]
     assert not with_friction.linearize(**at).warnings
-    runs = [with_friction.simulate(duration=0.5, step=0.1, algorithm=a, rtol=1e-10) for a in ("recursive", "composite")]
-    assert runs[0].series["q1"] == pytest.approx(runs[1].series["q1"], abs=1e-9)
-    assert runs[0].summary["energy_drift"] < 1e-8
+    assert with_friction.simulate(duration=0.5, step=0.1, rtol=1e-10).summary["energy_drift"] < 1e-8
 
 
 @pytest.mark.parametrize("word", ["stiffness", "compliance"])
