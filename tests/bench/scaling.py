@@ -15,6 +15,7 @@ from bench.chains import Chain
 from bench.timing import interleaved
 from casadi import SX
 
+from kronbot.compute.native.subjects import Functions
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.motion.equations import equations
 from kronbot.mechanics.multibody.recursion import ALGORITHMS
@@ -98,7 +99,7 @@ def large(chosen=LARGE):
                     with timed(entry, f"{solver} {choice}"):
                         motion.run()
                 entry[f"{solver} steps"] = motion.solver.steps
-                functions = motion.solver.native._functions
+                functions = Functions(*motion.solver.native._functions)
                 entry[f"{solver} instructions"], entry[f"{solver} differ"] = (
                     functions.instructions,
                     functions.statements,

@@ -491,7 +491,7 @@ def test_many_joints_and_strange_names(picture):
     robot = robots_in_tests.model(head + links)
     figure = picture(simulation.draw, robots_in_tests.run(robot, duration=0.2, step=0.05, rtol=1e-5).result)
     demand_sound(figure)
-    assert figure.get_suptitle() == "simulate a $x^$ ${, order 2"
+    assert figure.get_suptitle() == "simulate a $x^$ ${, order 2; 0: joint torques"
     angles = starting(figure, "joint angles")
     assert angles.get_title(loc="left") == "joint angles, 8 of 9" and len(angles.lines) == curves.CURVES
 

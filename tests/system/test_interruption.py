@@ -322,7 +322,7 @@ def demand_sound(processes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [2, rare(30)])
+@pytest.mark.parametrize("count", [2, rare(8)])
 def test_signals_at_random_moments(count, tmp_path):
     """No temporary file, no traceback, and what is there is whole or marked."""
     chance, processes = random.Random(count), []
