@@ -25,3 +25,9 @@ def test_margins_of_oscillators_in_other_coordinates(seed):
     least = np.argmin(z)
     assert margin == pytest.approx(2 * z[least] / np.hypot(1, z[least]), rel=1e-6)
     assert frequency == pytest.approx(w[least], rel=1e-2)
+
+
+def test_a_loop_that_nothing_closes():
+    """Without gains S is 1 everywhere, and any factor of them is allowed."""
+    A, B, K = -np.eye(2), np.eye(2), np.zeros((2, 2))
+    assert sensitivity_peak(A, B, K) == pytest.approx(1) and disk_margin(A, B, K)[0] == pytest.approx(2)

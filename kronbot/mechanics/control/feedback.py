@@ -237,6 +237,8 @@ def _crossings(A: Array, B: Array, C: Array, D: Array, level: float) -> list[flo
 
     A, T = matrix_balance(A, permute=False)
     B, C, n, m = np.linalg.solve(T, B), C @ T, len(A), len(D)
+    if not B.any() or not C.any():  # a loop that nothing closes
+        return []
     even = np.sqrt(np.linalg.norm(C) / np.linalg.norm(B))
     B, C = even * B, C / even
     H, E = np.zeros((2, 2 * (n + m), 2 * (n + m)))
