@@ -9,6 +9,7 @@ from casadi import SX
 from tapes import SPECIAL, random_function, same_bits
 
 from kronbot.compute.native import blocks, compiling, subjects
+from kronbot.compute.native.awaited import Native
 from kronbot.compute.native.cost import FULL, INTERPRETED, QUICK, instructions
 from kronbot.compute.native.use import STARTING, worthwhile
 
@@ -57,6 +58,25 @@ def test_repeated_functions_pay_sooner(monkeypatch):
     monkeypatch.setattr(compiling, "MAX_INSTRUCTIONS", int(0.8 * sizes[0]))
     assert worthwhile(sizes, [10**9], 1.0, None, subject) is None
     assert worthwhile(sizes, [10**9], 1.0, None, other) == FULL
+
+
+def test_work_waits_for_no_look_that_takes_longer(tmp_path, monkeypatch):
+    """Than it is expected to save, nor, where that is forecast by a run, than the run has taken."""
+    monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(subjects, "FEW", 100)
+    function = chain(200)
+    subject, size = subjects.Functions(function), instructions(function)
+    takes = subject.looking
+    assert takes == size * subjects.LOOKING
+    few = int((STARTING + 0.3 * size * QUICK.compiling) / (size * (INTERPRETED - QUICK.running)))
+    assert worthwhile([size], [few], 1.0, None, subject) is None and subject.looking == takes
+    assert worthwhile([size], [few * 10], 1.0, None, subject) is not None and subject.looking == 0
+    monkeypatch.setattr(compiling, "MAX_INSTRUCTIONS", size // 2)  # so that what is looked at is not compiled
+    monkeypatch.setattr(blocks, "in_blocks", lambda text: text)
+    native = Native(function)
+    for spent, looked in ((0.9 * takes, False), (1.1 * takes, True)):
+        native.expect(10 * few, spent=spent)
+        assert (native._subject.looking == 0) == looked
 
 
 @compiler

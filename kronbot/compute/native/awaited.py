@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import casadi
@@ -34,8 +35,12 @@ class Native:
 
             self._code = compiled(FULL, *functions)
 
-    def expect(self, *evaluations: int) -> None:
-        """So many evaluations of each function are still to come."""
+    def expect(self, *evaluations: int, spent: float = math.inf) -> None:
+        """So many evaluations of each function are still to come.
+
+        Forecasts of runs, which begin in short steps, are too large by far: where evaluations have taken so long (s), a
+        look at long functions may take as long, no longer.
+        """
         if self._choice != "auto" or self._compilation is not None:
             return
         from kronbot.compute.native.compiling import Compilation, cached
@@ -45,6 +50,8 @@ class Native:
         if self._subject is None:
             self._subject = Functions(*self._functions)
             self._code = cached(self._subject)
+        if self._subject.looking > spent:
+            return
         effort = worthwhile(self._sizes, evaluations, BESIDE, self._code, self._subject)
         if effort is not None and effort not in self._tried:
             self._tried.add(effort)

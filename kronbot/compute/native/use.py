@@ -72,19 +72,19 @@ def worthwhile(
     """The effort with the largest :func:`gain`, None where compiling does not pay; of a ``subject`` with its efforts
     and statements."""
 
-    def best(statements: int) -> Effort | None:
+    def best(statements: int, least: float = 0.0) -> Effort | None:
         if too_large(statements):
             return None
         gains = {effort: gain(sizes, evaluations, effort, margin, found, statements) for effort in efforts}
         largest = max(efforts, key=lambda effort: gains[effort])
-        return largest if gains[largest] > 0 else None
+        return largest if gains[largest] > least else None
 
     if subject is None:
         efforts: Sequence[Effort] = EFFORTS
         return best(sum(sizes))
     efforts = subject.efforts
-    # How often they repeat themselves is looked at where that may matter.
-    return None if best(sum(sizes) // REPEATED) is None else best(subject.statements)
+    # How often they repeat themselves is looked at where that may save more than the look takes, for which work waits.
+    return None if best(sum(sizes) // REPEATED, subject.looking) is None else best(subject.statements)
 
 
 def rows_at_once(function: casadi.Function, shared: Sequence[int], points: int) -> Loop | None:

@@ -23,7 +23,7 @@ from casadi import SX
 
 from kronbot.compute.buffered import Buffered
 from kronbot.compute.native.awaited import Native
-from kronbot.compute.native.cost import instructions
+from kronbot.compute.native.cost import INTERPRETED, instructions
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import Charts
@@ -290,7 +290,8 @@ class Integrator(ABC):
         """What this share of the run took is a measure of what is to come."""
         if self.evaluations >= TELLING and share > 0:
             left = self.evaluations * (1 - share) / share
-            self.native.expect(*(int(min(left, 1e15) * weight) for weight in self.weights))
+            spent = self.evaluations * self.instructions * INTERPRETED
+            self.native.expect(*(int(min(left, 1e15) * weight) for weight in self.weights), spent=spent)
 
     def close(self) -> None:
         """Told when the run is over, however it ends: leaves no compiler at work."""

@@ -143,6 +143,7 @@ class Strides:
     efforts: tuple[Effort, ...] = (FULL,)
     flags: tuple[str, ...] = ()
     instructions = statements = 0
+    looking = 0.0
 
     def __init__(self, constants: dict[str, float], factor: Callable[[float, float], float]) -> None:
         heads = [f"#define {name} ({value!r})\n" for name, value in constants.items()]
