@@ -484,7 +484,7 @@ def test_mass_matrix_of_the_bare_beam_is_that_of_the_robot():
 # --------------------------------------------------------------------------------------- random robots
 
 
-@drawn(1, 9, st.data())
+@drawn(1, 7, st.data())
 def test_power_is_the_rate_of_energy(data):
     """d(T + V)/dt = tau qd - qd D qd along any motion, for every order."""
     robot, order = data.draw(robots()), data.draw(st.sampled_from([0, 1, 2, "exact"]))
@@ -500,7 +500,7 @@ def test_power_is_the_rate_of_energy(data):
     assert abs(central(energy, 2e-3) - power) < 2e-8 * scale
 
 
-@drawn(2, 9, st.data())
+@drawn(2, 7, st.data())
 def test_random_robots_are_sound(data):
     """M is positive definite and gives T; forward undoes inverse; Jacobians are rates of the pose; enough nodes."""
     robot = data.draw(robots())
@@ -547,8 +547,8 @@ def test_expressions():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("order", "duration"), [(2, 0.05), (1, 0.4), (2, 0.4)])
-def test_spatial_arm_conserves_energy_and_momentum(order, duration):
+@pytest.mark.parametrize("order", [1, 2])
+def test_spatial_arm_conserves_energy_and_momentum(order):
     """Free motion: energy with gravity along the first axis, momentum about it; without gravity the same."""
     arm = Lagrangian(SPATIAL_ARM, order)
     assert arm.coordinates == ["q1", "q2", "arm.v1", "arm.v2", "arm.w1", "arm.t1", "q3"]
@@ -559,7 +559,7 @@ def test_spatial_arm_conserves_energy_and_momentum(order, duration):
     def rate(_, y):
         return np.concatenate([y[n:], arm.forward_dynamics(y[:n], y[n:], tau)])
 
-    end = solve_ivp(rate, (0, duration), np.concatenate([q, qd]), method="DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
+    end = solve_ivp(rate, (0, 0.2), np.concatenate([q, qd]), method="DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
 
     def invariants(at, speed):
         energy = arm.kinetic_energy(at, speed) + sum(arm.potential_energy(at))

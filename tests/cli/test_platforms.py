@@ -102,7 +102,7 @@ def all_in_one(folder, lines):
 
 @pytest.mark.parametrize(
     ("asked", "lines"),
-    [(all_in_one, COMMANDS), (each_alone, COMMANDS[5:6]), *(rare(each_alone, [line]) for line in COMMANDS)],
+    [(all_in_one, COMMANDS), *(rare(each_alone, [line]) for line in COMMANDS)],
 )
 def test_the_main_commands(asked, lines, tmp_path):
     """Answer as elsewhere; files are whole, and kept where they are not to be replaced."""

@@ -85,8 +85,8 @@ def test_first_answers_import_what_they_use():
     """Masked arrays, which much of NumPy brings at its first call, are a twentieth of the time to a first answer."""
     heavy = ("numpy.ma", "scipy", "sympy", "pandas", "matplotlib")
     script = (
-        "import sys, kronbot; robot = kronbot.load('canadarm'); robot.linearize(); robot.simulate(0.01, 0.01); "
-        f"robot.jacobian(q=[0.1, 0.2, 0.3]); print([name for name in {heavy} if name in sys.modules])"
+        "import sys, kronbot; robot = kronbot.load('khang'); robot.linearize(); robot.simulate(0.01, 0.01); "
+        f"robot.jacobian(q=[0.1]); print([name for name in {heavy} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -126,8 +126,10 @@ COMMANDS = {
     "simulate canadarm --duration 0.02 --step 0.01 --solver rodas": lambda r: r.simulate(0.02, 0.01, solver="rodas"),
 }
 
+USUAL = [line for line in COMMANDS if line.split()[0] in ("check", "jacobian", "dynamics", "statics", "simulate")]
 
-@pytest.mark.parametrize("line", COMMANDS)
+
+@pytest.mark.parametrize("line", thinned(list(COMMANDS), USUAL))
 def test_same_answers_as_the_command_line(capsys, line):
     """To the last digit: there is one implementation."""
     assert run([*line.split(), "--format", "json"]) == 0

@@ -35,7 +35,7 @@ EVERYTHING = (
 )
 
 
-@drawn(2, 9, *EVERYTHING)
+@drawn(2, 7, *EVERYTHING)
 def test_linear_models_are_derivatives_of_the_lagrangian(robot, order, seed):
     """M_L, D_L, K_L about any motion by central differences of the forces that the oracle needs for it."""
     q, qd, qdd = random_state(robot, order, seed)
@@ -58,7 +58,7 @@ def test_linear_models_are_derivatives_of_the_lagrangian(robot, order, seed):
         assert np.abs(found[word].reshape(wanted.shape) - wanted).max() < 1e-6 * (np.abs(wanted).max() + size), word
 
 
-@drawn(1, 9, *EVERYTHING)
+@drawn(1, 7, *EVERYTHING)
 def test_poles_are_those_of_differences_of_the_lagrangian(robot, order, seed):
     """s^2 M + s D + K of the oracle, at rest or falling where nothing is deformed, is singular at every pole."""
     ours = kronbot.loads(to_yaml(robot), order=str(order))

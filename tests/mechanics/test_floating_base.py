@@ -26,7 +26,7 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 
 @drawn(
     1,
-    10,
+    7,
     robots(max_links=3, max_coordinates=5, floating=True) | robots(max_links=2, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
     st.integers(0, 10**6),
@@ -116,7 +116,7 @@ def in_pinocchio(robot):
     return made, at, np.array([0.0] * 6 + [joint.get("damping", 0) for joint in moving])
 
 
-@drawn(1, 12, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
+@drawn(1, 8, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
 def test_equations_of_motion_are_those_of_the_free_flyer_of_pinocchio(robot, seed):
     """M, forces, accelerations and momenta of random rigid trees, after the change from angles and rates to twists."""
     pin = pytest.importorskip("pinocchio")

@@ -161,9 +161,8 @@ def test_what_moves_along_the_rod_is_its_derivative(knots, modes):
 @pytest.mark.parametrize(
     ("shape", "modes"),
     [
-        rare("clamped-free", {"v": 2}),
         rare("legendre", {"w": 8}),
-        ("clamped-free", {"v": 8}),
+        rare("clamped-free", {"v": 8}),
         ("craig-bampton", {"v": 2, "w": 1}),
     ],
 )

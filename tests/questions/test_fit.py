@@ -595,7 +595,7 @@ def test_who_interrupts_gets_the_best_so_far(arm, measured):
     assert list(partial.at["parameters"]) == list(partial.arrays["estimates"].rows)
 
 
-@pytest.mark.parametrize("draws", [rare(1), 3])
+@pytest.mark.parametrize("draws", [1, rare(3)])
 def test_who_interrupts_gets_the_draws_before(arm, measured, draws):
     """Of fits to noise, where there are enough for a spread: those of as many."""
     asked = {"data": measured, "estimate": ["l", "k"], "sigma": SIGMA, "seed": 3}

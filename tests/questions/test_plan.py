@@ -267,7 +267,7 @@ def test_what_a_search_has_found_outlasts_later_ones(elastic, monkeypatch):
     left, robot, found = ending(monkeypatch), two(elastic), list[str]()
     steps = 1
     while not found or found[-1] != "effort":
-        left[0] = steps = int(1.5 * steps) + 1
+        left[0] = steps = 2 * steps
         try:
             found.append(robot.plan({"q1": 1}, duration=1, seconds=60).summary["least"])
         except Interrupted as error:
@@ -325,10 +325,10 @@ def test_damping_gravity_and_limits_have_their_part(unjudged):
 @pytest.mark.slow
 def test_options_of_the_search_that_somebody_has_laid_into_the_folder_are_not_read(tmp_path, monkeypatch, unjudged):
     """They name files to write, and libraries to load."""
-    wanted = two("").plan({"q1": 1}, duration=1)
+    wanted = two("").plan({"q1": 1}, duration=1, drive="motion")
     (tmp_path / "ipopt.opt").write_text(f"output_file {tmp_path}/log\nfile_print_level 5\nmax_iter 1\n")
     monkeypatch.chdir(tmp_path)
-    found = two("").plan({"q1": 1}, duration=1)
+    found = two("").plan({"q1": 1}, duration=1, drive="motion")
     assert [file.name for file in tmp_path.iterdir()] == ["ipopt.opt"] and found.to_dict() == wanted.to_dict()
 
 
@@ -756,7 +756,7 @@ def test_accelerations_keep_their_limits_on_either_side_of_a_step_of_torque(limi
 
 
 @pytest.mark.slow
-def test_an_arm_on_a_floating_base_moves_by_the_plan_of_one_that_is_held(tmp_path):
+def test_an_arm_on_a_floating_base_moves_by_the_plan_of_one_that_is_held(tmp_path, unjudged):
     """As the refusal says: joints arrive, and the base is at rest with them."""
     afloat = kronbot.load("floating-canadarm", order="1")
     with pytest.raises(UsageError, match="floating base cannot be planned for: .* Leave base out of the file"):
@@ -768,7 +768,7 @@ def test_an_arm_on_a_floating_base_moves_by_the_plan_of_one_that_is_held(tmp_pat
     write(held.plan(goal, duration=20, drive="motion"), tmp_path / "plan.csv")
     follow = ", ".join(f"{name}: {{motion: {{type: table, file: plan.csv, held: true}}}}" for name in goal)
     (tmp_path / "afloat.yaml").write_text(f"{text[:motion]}\nsimulate: {{drive: {{{follow}}}}}\n")
-    run = kronbot.load(tmp_path / "afloat.yaml", order="1").simulate(30, 0.1)
+    run = kronbot.load(tmp_path / "afloat.yaml", order="1").simulate(24, 0.1)
     assert [run[name][-1] for name in goal] == pytest.approx([*goal.values()], abs=1e-9)
     after = run["t"] > 20.05
     assert (

@@ -46,7 +46,7 @@ def first_accelerations(robot, series):
     return dict(zip(system.free, rate[len(system.free) :], strict=False))
 
 
-@pytest.mark.parametrize("order", ["1", "2", rare("exact")])
+@pytest.mark.parametrize("order", [rare("1"), "2", rare("exact")])
 def test_held_joints_and_beams_stay_where_they_are(order):
     """Accelerations are those that rounding of Newton's method (1e-12 rad) leaves: 1e-12 of stiffness over mass."""
     text = ARM.replace("DRIVE", "{motion: HELD}").replace("HELD", HELD)
