@@ -148,7 +148,7 @@ def test_arrays_as_csv(capsys):
 
 def test_one_array_in_every_form(tmp_path, capsys):
     """--array leaves the others out, and the series."""
-    line = ["statics", "canadarm", "--array", "compliance", "-q"]
+    line = ["statics", "khang", "--array", "compliance", "-q"]
     assert run([*line, "--format", "json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert list(answer["arrays"]) == ["compliance"]

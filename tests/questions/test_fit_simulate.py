@@ -178,6 +178,7 @@ def data(tmp_path_factory):
     )
 
 
+@pytest.mark.slow
 def test_parameters_come_back_from_a_record(planar, data):
     answer = planar.fit(
         data, question="simulate", estimate=list(TRUE), sigma={"q1": 1e-3, "q2": 1e-3, "endpoint": 1e-3}

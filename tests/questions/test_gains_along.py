@@ -204,6 +204,7 @@ def test_gains_see_a_stop_that_throws_back_what_is_behind_a_shaft():
     assert found.summary["intervals"] <= 1600
 
 
+@pytest.mark.slow
 def test_gains_along_a_motion_with_corners_converge():
     """Accelerations of a trapezoid jump between rows: the next mesh changes P by a fifteenth of the last change."""
     text = SLIDER[: SLIDER.index("motion")].replace("spring: {stiffness: 20}, PART", "damping: 1")
