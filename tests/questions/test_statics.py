@@ -261,9 +261,7 @@ statics:
 def test_loads_on_a_tree_minimize_the_potential(order):
     """An optimizer that knows nothing but the potential energy of particles (the oracle's) finds the same state."""
     # Fewer modes but at order 1, since the oracle takes its time.
-    text = (
-        LOADED.replace("{v: 2, w: 2,", "{v: 1, w: 1,").replace("{v: 2, w: 1,", "{v: 1,") if order != "1" else LOADED
-    )
+    text = LOADED.replace("{v: 2, w: 2,", "{v: 1, w: 1,").replace("{v: 2, w: 1,", "{v: 1,") if order != "1" else LOADED
     robot = model(text, order)
     angles = np.array([0.4, 0.15, -0.7])
     force = np.array([3.0, -5.0, 2.0])
