@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from decimal import ROUND_UP, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Numbers = TypeVar("Numbers", bound=npt.NDArray[Any])
 # Digits that every decimal keeps on its way through a float.
 WRITTEN = 15
 
@@ -19,6 +20,14 @@ def ascending(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The different ones among values (N,), in order. Here, since NumPy's own way imports masked arrays at first."""
     values = np.sort(values)
     return np.asarray(values[np.append(values[:1] == values[:1], values[1:] != values[:-1])])
+
+
+def all_finite(values: Numbers) -> Numbers:
+    """A matrix again. Raises LinAlgError where it is not finite: singular values of such, and what needs them, LAPACK
+    seeks for ever, or writes of them into the answer on standard output."""
+    if not np.isfinite(values).all():
+        raise np.linalg.LinAlgError("numbers of a matrix are not finite")
+    return values
 
 
 def decimals(*values: float) -> tuple[list[int], int]:

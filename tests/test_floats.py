@@ -7,7 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kronbot.floats import decimals, percent, rounded, within
+from kronbot.floats import all_finite, decimals, percent, rounded, within
+from kronbot.mechanics.static.compliance import compliance
+from kronbot.model.beam_integrals import orthonormal
 from kronbot.questions.grids import grid
 
 
@@ -54,3 +56,19 @@ def test_shares_are_told_in_percent_and_none_as_the_whole(share, said):
 @pytest.mark.parametrize(("value", "digits", "said"), [(99.6, 2, "100"), (1234.5, 3, "1230"), (1.25e-7, 2, "1.2e-07")])
 def test_rounded_numbers_are_written_in_full(value, digits, said):
     assert rounded(value, digits) == said
+
+
+@pytest.mark.parametrize("strange", [math.inf, -math.inf, math.nan])
+def test_lapack_is_asked_for_finite_matrices_alone(strange):
+    """With one infinity it seeks singular values for ever, with more it writes to standard output, below an answer."""
+    matrix = np.eye(3)
+    assert all_finite(matrix) is matrix
+    matrix[0, 1] = strange
+    full = np.full((3, 3), strange)
+    for ask in (
+        lambda: all_finite(matrix),
+        lambda: compliance(np.eye(3), np.full((6, 3), strange)),
+        lambda: orthonormal([full[:, :, None]], np.ones(3)),
+    ):
+        with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError, match="not finite"):
+            ask()

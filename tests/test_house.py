@@ -129,6 +129,31 @@ def test_text_is_never_evaluated_as_code():
     assert [place(path) for path in MODULES if forbidden.search(path.read_text())] == []
 
 
+def test_lapack_sees_finite_numbers():
+    """Where it seeks singular values, or SciPy would raise an error of its own: of others it goes on for ever.
+
+    Riccati equations that have no solution are told apart from nothing else.
+    """
+    apart = {"expm", "solve_sylvester", "solve_continuous_are"}
+    seeking = {f"np.linalg.{word}": count for word, count in {"svd": 1, "pinv": 1, "cond": 1, "lstsq": 2}.items()}
+    strays = []
+    for path in MODULES:
+        sources = (node for node in nodes(path) if isinstance(node, ast.ImportFrom) and node.module == "scipy.linalg")
+        others = {alias.name for source in sources for alias in source.names} - apart
+        for node in nodes(path):
+            if isinstance(node, ast.Call):
+                name = ast.unparse(node.func)
+                spectral = name == "np.linalg.norm" and len(node.args) > 1
+                count = seeking.get(name, int(spectral or name in others))
+                strays += [
+                    f"{place(path)}:{node.lineno}: {name}"
+                    for given in node.args[:count]
+                    if not ast.unparse(given).startswith("all_finite(")
+                ]
+                assert not re.search(r"linalg\.(matrix_rank|svdvals|matrix_norm)", name), path
+    assert strays == []
+
+
 def test_options_are_the_words_of_the_command_line():
     """Below it messages name arguments, which each face says in its own way."""
     named = [

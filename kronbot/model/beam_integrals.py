@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.floats import Array, ascending
+from kronbot.floats import Array, all_finite, ascending
 from kronbot.model.eigenfunctions import Eigenfunctions
 from kronbot.model.shape_functions import Polynomial, Shapes, gauss
 
@@ -197,7 +197,8 @@ def orthonormal(families: Sequence[Array], weights: Array) -> tuple[Array, list[
     stacked = np.hstack(flat) * np.sqrt(weights)[:, None]
     size = np.linalg.norm(stacked, axis=0)
     size[size == 0] = 1.0
-    left, scale, right = np.linalg.svd(stacked / size, full_matrices=False)  # small functions keep their digits
+    # By their sizes: small functions keep their digits.
+    left, scale, right = np.linalg.svd(all_finite(stacked / size), full_matrices=False)
     rank = int(np.count_nonzero(scale > INDEPENDENT * scale.max(initial=0.0)))
     ends = np.cumsum([part.shape[1] for part in flat])[:-1]
     shares = np.split(scale[:rank, None] * right[:rank] * size, ends, axis=1)

@@ -9,7 +9,7 @@ from casadi import SX
 
 from kronbot.compute.trace import traced
 from kronbot.description.names import WORLD
-from kronbot.floats import rounded
+from kronbot.floats import all_finite, rounded
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.model.robot import Robot
@@ -125,7 +125,7 @@ def _placed(robot: Robot, seen: FrameView, q: np.ndarray) -> tuple[np.ndarray, n
 
 def _semi_axes(J: np.ndarray) -> np.ndarray:
     """U S of J = U S V^T: the semi-axes of the ellipsoid {J u, |u| = 1} as columns (3, 3), zero where it is flat."""
-    U, sizes, _ = np.linalg.svd(np.hstack([J, np.zeros((3, 3))]))
+    U, sizes, _ = np.linalg.svd(all_finite(np.hstack([J, np.zeros((3, 3))])))
     return np.asarray(U * sizes)
 
 
@@ -133,7 +133,7 @@ def _ellipse(axis: Axes, plane: Plane, centre: np.ndarray, ellipsoid: Ellipsoid,
     """The ellipsoid's outline and principal axes; a flat one is an ellipse, or a segment, and so is its outline."""
     at = plane.of(centre)[:, None]
     # The outline of a projected ellipsoid is the ellipse of the sub-block of J J^T.
-    U, sizes, _ = np.linalg.svd(plane.of(ellipsoid.axes))
+    U, sizes, _ = np.linalg.svd(all_finite(plane.of(ellipsoid.axes)))
     turn = np.linspace(0, 2 * np.pi, CORNERS)
     rim = at + scale * (U * sizes) @ np.array([np.cos(turn), np.sin(turn)])
     axis.fill(*rim, color=colour, alpha=0.12, linewidth=0)

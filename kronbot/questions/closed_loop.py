@@ -9,7 +9,7 @@ import numpy as np
 from kronbot.compute.arrays import Scalar
 from kronbot.description.gains import TIME
 from kronbot.errors import Argument, UsageError
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.control.controllers import controllers
 from kronbot.mechanics.control.feedback import disk_margin, in_gain_and_phase, sensitivity_peak
 from kronbot.mechanics.motion.drives import drives
@@ -72,7 +72,7 @@ def stilled(A: Array, B: Array, K: Array) -> Array | None:
     """A whose poles on the imaginary axis that K (s - A)^-1 B does not have decay; None where they are not apart."""
     from scipy.linalg import eig
 
-    poles, left, right = eig(A, left=True, right=True)
+    poles, left, right = eig(all_finite(A), left=True, right=True)
     size, still = float(np.abs(poles).max(initial=0.0)), A.astype(complex)
     weights = np.linalg.norm(B, axis=0).max(), np.linalg.norm(K, axis=1).max()
     for i in np.flatnonzero(np.abs(poles.real) <= LOST * size):

@@ -13,6 +13,7 @@ from kronbot.compute.question import Quantity, Question
 from kronbot.description.names import WORLD
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
+from kronbot.floats import all_finite
 from kronbot.mechanics.multibody.kinematics import Frame, frame, relative_motion
 from kronbot.mechanics.multibody.relative_motion import BodyMotion, RelativeMotion
 from kronbot.mechanics.multibody.state import propagate
@@ -96,10 +97,10 @@ def dexterity(arrays: dict[str, NamedArray]) -> dict[str, Scalar]:
     T, R = (np.asarray(arrays[name].values, dtype=float) for name in ("J_T", "J_R"))
     summary: dict[str, Scalar] = {}
     for suffix, matrix in (("", np.vstack([T, R])), (".T", T), (".R", R)):
-        # LAPACK would print about numbers that are not finite; the report refuses them.
-        if not matrix.size or not np.isfinite(matrix).all():
+        try:
+            singular = np.linalg.svd(all_finite(matrix), compute_uv=False)
+        except np.linalg.LinAlgError:
             continue
-        singular = np.linalg.svd(matrix, compute_uv=False)
         singular = np.where(singular > np.finfo(float).eps * max(matrix.shape) * singular[0], singular, 0.0)
         summary |= {f"singular_value{suffix}.{i + 1}": float(value) for i, value in enumerate(singular)}
         full = len(matrix) <= matrix.shape[1]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from kronbot.description.wording import listing
 from kronbot.errors import Argument
-from kronbot.floats import Array, rounded
+from kronbot.floats import Array, all_finite, rounded
 from kronbot.mechanics.static.equilibria import Case, Equilibria, whole
 from kronbot.mechanics.static.equilibrium import Lost, Path, metric
 from kronbot.mechanics.static.small import tips
@@ -41,10 +39,11 @@ def loose(equilibria: Equilibria, case: Case, lost: Lost) -> str:
     """
     cases, robot = equilibria.cases([case]), equilibria.robot
     K = equilibria.stiffness(lost.q[None], cases.loads, whole(np.ones(1)), cases.free)[1][0]
-    if not np.isfinite(K).all():
-        return ""
     U = to_unit(metric(robot, cases.free, PURPOSE))
-    _, values, rows = np.linalg.svd(U @ K @ U.T)
+    try:
+        _, values, rows = np.linalg.svd(all_finite(U @ K @ U.T))
+    except np.linalg.LinAlgError:
+        return ""
     ways = np.abs(rows[values <= LOOSE * values.max(initial=0.0)] @ U)
     moving = (ways > MOVES * ways.max(axis=1, initial=0.0, keepdims=True)).any(axis=0)
     names = {joint.driven: joint.name for joint in robot.joints}
@@ -66,6 +65,7 @@ def _linear_turn(path: Path, straight: Array) -> float:
     """The size (rad) of the answer to the whole load of the stiffness before it."""
     F, K = path.balance(straight, 1.0)[0], path.balance(straight, 0.0)[1]
     most = float(np.abs(F).max(initial=0.0))
-    if not most or not np.isfinite(K).all() or not math.isfinite(most):  # LAPACK would go on for ever
+    try:
+        return most * path.size(np.linalg.lstsq(all_finite(K), all_finite(F / (most or 1.0)))[0])
+    except np.linalg.LinAlgError:
         return 0.0
-    return most * path.size(np.linalg.lstsq(K, F / most)[0])

@@ -14,7 +14,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.control.randomness import normal, seeded
 from kronbot.records import dataclass
 
@@ -27,7 +27,7 @@ def tangled(F: Array) -> bool:
     values, vectors = np.linalg.eig(F)
     sizes = np.abs(values)
     rows = np.abs(vectors).max(axis=1, keepdims=True)
-    return bool(sizes.min() <= NOTHING * sizes.max() or not np.linalg.cond(vectors / rows) < ALIKE)
+    return bool(sizes.min() <= NOTHING * sizes.max() or not np.linalg.cond(all_finite(vectors / rows)) < ALIKE)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError, UsageError
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.pole import Pole
 from kronbot.records import dataclass
@@ -65,10 +65,10 @@ def reached(system: SecondOrder, A: Array, B: Array, lost: Sequence[Pole], idle:
         if pairs:
             raise ComputationError(TANGLED)
         return Reached(A, B, np.eye(2 * n), np.eye(2 * n))
-    N = np.asarray(np.linalg.svd(W.T)[2][W.shape[1] :].T)
+    N = np.asarray(np.linalg.svd(all_finite(W.T))[2][W.shape[1] :].T)
     gram = W.T @ U
     left_over = [np.abs(W.T @ A @ N).max() / np.abs(A).max(), np.abs(W.T @ B).max() / max(np.abs(B).max(), 1e-300)]
-    if max(left_over) > INVARIANT or np.linalg.cond(gram) > 1 / INVARIANT:
+    if max(left_over) > INVARIANT or np.linalg.cond(all_finite(gram)) > 1 / INVARIANT:
         raise ComputationError(TANGLED)
     T = N.T @ (np.eye(2 * n) - U @ np.linalg.solve(gram, W.T))
     return Reached(T @ A @ N, T @ B, N, T)
@@ -79,7 +79,7 @@ def idle_directions(free: Sequence[Pole], E: Array) -> Array:
     F = np.array([pole.right.real for pole in free]).reshape(len(free), len(E)).T
     if not F.shape[1]:
         return F
-    sizes, directions = np.linalg.svd(E.T @ F)[1:]
+    sizes, directions = np.linalg.svd(all_finite(E.T @ F))[1:]
     rank = int((sizes > INVARIANT * sizes.max(initial=0.0)).sum()) if sizes.size else 0
     return np.asarray(F @ directions[rank:].T)
 
@@ -200,7 +200,7 @@ def _peak(loop: Array, B: Array, K: Array, share: float, poles: Array) -> tuple[
 
 
 def _gain(G: Complex, d: Array) -> float:
-    return float(np.linalg.norm(d[:, None] * G / d, 2))
+    return float(np.linalg.norm(all_finite(d[:, None] * G / d), 2))
 
 
 def _balancing(G: Complex) -> Array:
@@ -235,7 +235,7 @@ def _crossings(A: Array, B: Array, C: Array, D: Array, level: float) -> list[flo
     """
     from scipy.linalg import eigvals, matrix_balance
 
-    A, T = matrix_balance(A, permute=False)
+    A, T = matrix_balance(all_finite(A), permute=False)
     B, C, n, m = np.linalg.solve(T, B), C @ T, len(A), len(D)
     if not B.any() or not C.any():  # a loop that nothing closes
         return []
@@ -250,7 +250,7 @@ def _crossings(A: Array, B: Array, C: Array, D: Array, level: float) -> list[flo
         H[np.ix_(rows, columns)] = block
     E[: 2 * n, : 2 * n] = np.eye(2 * n)
     with np.errstate(all="ignore"):  # of those at infinity
-        values = eigvals(H, E)
+        values = eigvals(all_finite(H), E)
     values = values[np.isfinite(values)]
     near = np.abs(values.real) <= BESIDE * np.abs(values)
     return sorted(float(each.imag) for each in values[near] if each.imag > 0)

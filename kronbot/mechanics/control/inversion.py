@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.control.repeated import Repeated
 from kronbot.records import dataclass
 
@@ -66,15 +66,16 @@ def zeros(stiffness: Array, damping: Array, mass: Array, outputs: Array, free: S
     """
     from scipy.linalg import eig, null_space
 
-    still = null_space(outputs)
+    still = null_space(all_finite(outputs))
     count = still.shape[1]
     if not count:
         return np.zeros(0, dtype=complex)
     M, D, K = ((each[list(free)] @ still) for each in (mass, damping, stiffness))
-    if count != len(free) or np.linalg.cond(M) > DEAF:
+    if count != len(free) or np.linalg.cond(all_finite(M)) > DEAF:
         raise ComputationError("no torque accelerates these outputs at once")
     unit, nothing = np.eye(count), np.zeros((count, count))
-    found = eig(np.block([[nothing, unit], [-K, -D]]), np.block([[unit, nothing], [nothing, M]]), right=False)
+    pencil = np.block([[nothing, unit], [-K, -D]]), np.block([[unit, nothing], [nothing, M]])
+    found = eig(all_finite(pencil[0]), all_finite(pencil[1]), right=False)
     return np.asarray(found[np.argsort(np.abs(found), kind="stable")])
 
 

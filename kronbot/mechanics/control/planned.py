@@ -8,7 +8,7 @@ from dataclasses import field, replace
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.records import dataclass
 
 
@@ -62,7 +62,8 @@ class Plan:
         way = np.zeros((3, len(driven)))
         way[2] = self.q[-1, driven] - self.q[0, driven]
         j = np.zeros((N + 1, len(driven)))
-        j[1:-1] = self.inputs[1:-1] + np.linalg.lstsq(left, way - left @ self.inputs[1:-1], rcond=None)[0]
+        way = way - left @ self.inputs[1:-1]
+        j[1:-1] = self.inputs[1:-1] + np.linalg.lstsq(all_finite(left), all_finite(way), rcond=None)[0]
         a = summed(0 * way[0], h * (j[:-1] + j[1:]) / 2)
         v = summed(0 * way[0], h * a[:-1] + h**2 * (j[:-1] / 3 + j[1:] / 6))
         q = summed(self.q[0, driven], h * v[:-1] + h**2 * a[:-1] / 2 + h**3 * (j[:-1] / 8 + j[1:] / 24))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.records import dataclass
 
 # Singular values of columns of norm 1 below this are those of rounding: equilibria are known to 1e-12 of what turns.
@@ -69,7 +69,7 @@ class Knowledge:
     @cached_property
     def singular_values(self) -> Array:
         """Those of the Jacobian by scaled parameters, without priors, the largest first."""
-        return np.asarray(np.linalg.svd(self._scaled[:, self.free], compute_uv=False))
+        return np.asarray(np.linalg.svd(all_finite(self._scaled[:, self.free]), compute_uv=False))
 
     @cached_property
     def _hearing(self) -> Array:
@@ -95,7 +95,7 @@ class Knowledge:
         J = self._heard[:, told] / norms[told]
         if len(J) < len(told):
             J = np.concatenate([J, np.zeros((len(told) - len(J), len(told)))])
-        _, sizes, V = np.linalg.svd(J, full_matrices=False)
+        _, sizes, V = np.linalg.svd(all_finite(J), full_matrices=False)
         inside = V[sizes <= RANK * max(float(sizes.max(initial=0.0)), 1.0)] / norms[told]
         blind = np.flatnonzero(norms == 0)
         found = np.zeros((len(inside) + len(blind), len(norms)))
@@ -155,7 +155,7 @@ class Knowledge:
         told = np.flatnonzero(seen(norms))
         if len(told):
             places = np.array(free)[told]
-            _, sizes, V = np.linalg.svd(whole[:, told] / norms[told], full_matrices=False)
+            _, sizes, V = np.linalg.svd(all_finite(whole[:, told] / norms[told]), full_matrices=False)
             good = sizes > RANK * sizes.max()
             clear[places] = (V[~good] ** 2).sum(axis=0) <= NOTHING**2
             root = np.zeros((int(good.sum()), k))
@@ -190,7 +190,7 @@ class Knowledge:
         whole = np.concatenate([self._heard, prior[:, free]])
         norms = np.sqrt((whole**2).sum(axis=0))
         told = norms > 0
-        _, sizes, V = np.linalg.svd(whole[:, told] / norms[told], full_matrices=False)
+        _, sizes, V = np.linalg.svd(all_finite(whole[:, told] / norms[told]), full_matrices=False)
         good = sizes > RANK * sizes.max(initial=0.0)
         heard = self.scale[free, None] * self._hearing[:, told]
         U = heard @ (V[good] / norms[told]).T / sizes[good]  # after J[:, free], of which it makes U
@@ -224,7 +224,7 @@ def hearing(J: Array, accuracy: float) -> Array:
     left = np.zeros((len(norms), len(norms)))
     if len(told):
         norms = norms[told]
-        _, sizes, V = np.linalg.svd(J[:, told] / norms)
+        _, sizes, V = np.linalg.svd(all_finite(J[:, told] / norms))
         sizes = np.concatenate([sizes, np.zeros(len(V) - len(sizes))])
         blind = V[sizes <= accuracy * sizes[0]]
         left[np.ix_(told, told)] = np.eye(len(told)) - (blind / norms).T @ (blind * norms)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kronbot.cached import cached_property
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.estimation.knowledge import RANK, hearing, seen, triangle
 from kronbot.mechanics.estimation.valleys import followed
 from kronbot.records import dataclass
@@ -228,7 +228,8 @@ def _holding(J: Array) -> Array:
     rows = np.zeros((len(norms), len(norms)))
     rows[~told, ~told] = norms.max(initial=0.0) or 1.0
     if told.any():
-        _, sizes, V = np.linalg.svd(np.linalg.qr(J[:, told] / norms[told], mode="r"))
+        R = np.asarray(np.linalg.qr(J[:, told] / norms[told], mode="r"))
+        _, sizes, V = np.linalg.svd(all_finite(R))
         sizes = np.concatenate([sizes, np.zeros(len(V) - len(sizes))])
         blind = sizes <= RANK * sizes[0]
         rows[np.ix_(np.flatnonzero(told)[blind], told)] = V[blind] * norms[told]
@@ -270,7 +271,8 @@ def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
         R = triangle(J, e)
         norms = _norms(R[:, :-1] * scale)
         told = seen(norms)
-        step = np.linalg.lstsq(R[:, :-1][:, told] * (scale[told] / norms[told]), -R[:, -1], rcond=RANK)[0]
+        J = R[:, :-1][:, told] * (scale[told] / norms[told])
+        step = np.linalg.lstsq(all_finite(J), all_finite(-R[:, -1]), rcond=RANK)[0]
         values[told] += scale[told] * step / norms[told]
         e = np.concatenate([errors(values), (values - beliefs.mean)[informed] / beliefs.deviation[informed]])
     last = errors(values)

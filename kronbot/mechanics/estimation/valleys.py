@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.estimation.knowledge import RANK, seen
 
 # Steps along a valley at a time, ever shorter tries of one, and how much shorter these are.
@@ -47,7 +47,7 @@ def _leapt(
     f, J = errors(x), slope(x)
     norms = np.sqrt((J**2).sum(axis=0))
     told = seen(norms) & (norms > 0)
-    U, sizes, V = np.linalg.svd(J[:, told] / norms[told], full_matrices=False)
+    U, sizes, V = np.linalg.svd(all_finite(J[:, told] / norms[told]), full_matrices=False)
     good = sizes > RANK * sizes.max(initial=0.0)
     U, V = U[:, good], V[good] / norms[told]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers, Polynomial, inverse
 from kronbot.records import dataclass
 
@@ -48,7 +48,7 @@ class Block:
 
     def vectors(self) -> tuple[Complex, Complex]:
         """Right and left vectors (n, m) of its eigenvalues; a defective one has fewer, again and again."""
-        U, sizes, Vh = np.linalg.svd(self.N)
+        U, sizes, Vh = np.linalg.svd(all_finite(self.N))
         own = max(1, int((sizes <= 2 * np.linalg.norm(self.moved)).sum()))
         if own == len(sizes):
             return self.X, self.Y
@@ -79,7 +79,7 @@ def blocks(p: Polynomial, centre: complex, spread: float, away: float, equal: bo
         return None
     A = [radius * mean(H * (turn ** (k + 1))[:, None, None]) for k in range(4)]
     first, second = np.block([[A[0], A[1]], [A[1], A[2]]]), np.block([[A[1], A[2]], [A[2], A[3]]])
-    U, _, Vh = np.linalg.svd(first.astype(float if real else complex))
+    U, _, Vh = np.linalg.svd(all_finite(first.astype(float if real else complex)))
     U, V = U[:, :many].conj().T, Vh[:many].conj().T
     # In the wide numbers of the moments: eigenvalues of a defective N are roots of its errors.
     core = U @ first @ V
@@ -192,14 +192,14 @@ class _Whole:
 
             nearest = np.sort(np.abs(values - s))
             limit = (nearest[count - 1] + nearest[count]) / 2
-            T, Z, _ = schur(N, output="complex", sort=lambda z: abs(z - s) <= limit)
+            T, Z, _ = schur(all_finite(N), output="complex", sort=lambda z: abs(z - s) <= limit)
             first, others = Z[:, :count], Z[:, count:]
             R = solve_sylvester(T[:count, :count], -T[count:, count:], -T[:count, count:])
             within = np.linalg.solve(s * np.eye(len(own) - count) - T[count:, count:], others.conj().T)
             rest = rest + X @ (first @ R + others) @ within @ rows
             right, left = first, first.conj().T - R @ others.conj().T
             if real:
-                right = np.linalg.svd(np.hstack([first.real, first.imag]))[0][:, :count].astype(complex)
+                right = np.linalg.svd(all_finite(np.hstack([first.real, first.imag])))[0][:, :count].astype(complex)
                 left = np.linalg.solve(left @ right, left).real
             N, X, rows, moved = left @ N @ right, X @ right, left @ rows, np.abs(left) @ moved @ np.abs(right)
         N = N - s * np.eye(count)

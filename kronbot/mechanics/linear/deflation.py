@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.errors import ComputationError
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, WIDE, Polynomial, balancing, inverse
 from kronbot.mechanics.linear.null_spaces import Places, echelon, equilibrium, lasting, null_space
@@ -237,7 +237,7 @@ def _turn(scale: Array, directions: Array, own: Array, free: Places) -> Array:
     """Scaled coordinates of which those at ``free`` are a system's ``own`` directions, or these where it has others."""
     if own.shape[1] == len(free):
         V = own / scale[:, None]
-        if np.linalg.cond(V[free]) < 1 / np.sqrt(ROUNDING):
+        if np.linalg.cond(all_finite(V[free])) < 1 / np.sqrt(ROUNDING):
             directions = V @ np.linalg.inv(V[free])
     T = np.diag(scale)
     T[:, free] = scale[:, None] * directions

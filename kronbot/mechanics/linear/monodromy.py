@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.linear.null_spaces import echelon, lasting, null_space
 from kronbot.mechanics.motion.integration import stops
 from kronbot.model.shape_functions import gauss
@@ -216,7 +216,7 @@ def _modes(M: Array, K: Array) -> tuple[Array, Array]:
 
 def _orthogonal_to(rows: Array) -> Array:
     """An orthonormal basis (m x (m - k)) of what is orthogonal to k independent rows (k x m)."""
-    return np.linalg.svd(rows)[2][len(rows) :].T
+    return np.linalg.svd(all_finite(rows))[2][len(rows) :].T
 
 
 def _piece(

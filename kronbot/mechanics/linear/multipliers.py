@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.linear.monodromy import EPS, Monodromy
 from kronbot.records import dataclass
 
@@ -134,7 +134,7 @@ def _schur_form(pieces: Array) -> tuple[Complex, Complex, Complex]:
         product = closing[group, group]
         for triangle, scale in zip(triangles[::-1], np.exp(-logs[::-1, group].mean(axis=1)), strict=True):
             product = product @ (scale * triangle[group, group])
-        start[:, group] = start[:, group] @ schur(product, output="complex")[1]
+        start[:, group] = start[:, group] @ schur(all_finite(product), output="complex")[1]
     bases, triangles = _swept(pieces, start)
     last = start.conj().T @ bases[-1] @ triangles[-1]
     triangles[-1], bases[-1] = np.triu(last), start
@@ -178,12 +178,12 @@ def _word(values: Complex, errors: Array, vectors: Complex, product: Monodromy) 
 
 def _conservative(product: Monodromy) -> bool:
     """Whether the skew form is conserved from the start of the period to its end, piece by piece back from the end."""
-    form, scale = product.form, float(np.linalg.norm(product.form, 2))
+    form, scale = product.form, float(np.linalg.norm(all_finite(product.form), 2))
     total = np.eye(len(form))
     for piece in product.pieces:
         total = piece @ total
-    reach = float(np.linalg.norm(total, 2)) ** 2
-    return bool(np.linalg.norm(total.T @ form @ total - form, 2) <= CONSERVED * scale * max(1.0, reach))
+    reach = float(np.linalg.norm(all_finite(total), 2)) ** 2
+    return bool(np.linalg.norm(all_finite(total.T @ form @ total - form), 2) <= CONSERVED * scale * max(1.0, reach))
 
 
 def _groups(values: Complex, errors: Array, places: npt.NDArray[np.intp]) -> Sequence[list[int]]:
@@ -197,10 +197,9 @@ def _groups(values: Complex, errors: Array, places: npt.NDArray[np.intp]) -> Seq
 
 def _definite(vectors: Complex, form: Array) -> bool:
     """Krein: multipliers of one signature stay on the circle, and none is defective, however they meet."""
-    left, scale, _ = np.linalg.svd(vectors, full_matrices=False)
+    left, scale, _ = np.linalg.svd(all_finite(vectors), full_matrices=False)
     if scale[-1] < DEFINITE * scale[0]:
         return False
     energies = np.linalg.eigvalsh(1j * left.conj().T @ form @ left)
-    return bool(
-        np.abs(energies).min() > DEFINITE * np.linalg.norm(form, 2) and (energies > 0).all() == (energies > 0).any()
-    )
+    apart = np.abs(energies).min() > DEFINITE * np.linalg.norm(all_finite(form), 2)
+    return bool(apart and (energies > 0).all() == (energies > 0).any())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, balancing
 
 Places = npt.NDArray[np.intp]
@@ -24,14 +24,15 @@ def null_space(K: Array, dK: Array) -> Array:
         A, E = K[:, rest], dK[:, rest]
         sure = np.where(np.abs(A) > E, A, 0.0)  # rounding beside zeros must not be brought to size one
         rows, columns = equilibrium(sure)
-        _, sizes, Vh = np.linalg.svd(rows[:, None] * sure * columns)
+        _, sizes, Vh = np.linalg.svd(all_finite(rows[:, None] * sure * columns))
         limit = np.abs(rows[:, None] * E * columns).sum(axis=1).max() * 4 + 64 * ROUNDING * len(rest)
         count = int((sizes <= limit).sum())
         V, own = echelon(columns[:, None] * Vh[len(rest) - count :].T)
         others = np.setdiff1d(np.arange(len(rest)), own)
         if count and others.size:  # as right as a residual in extended precision makes them
             left = (rows[:, None] * (sure.astype(np.longdouble) @ V)).astype(float)
-            V[others] -= columns[others, None] * (np.linalg.pinv((rows[:, None] * sure * columns)[:, others]) @ left)
+            scaled = (rows[:, None] * sure * columns)[:, others]
+            V[others] -= columns[others, None] * (np.linalg.pinv(all_finite(scaled)) @ left)
         V[np.abs(V) <= 64 * len(V) * ROUNDING * np.abs(V).max(axis=0, initial=0.0)] = 0.0
         held = (np.abs(A @ V) <= 4 * (E + ROUNDING * np.abs(A)) @ np.abs(V)).all(axis=0)
         wide = np.zeros((n, int(held.sum())))

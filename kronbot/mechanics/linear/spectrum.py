@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.errors import ComputationError
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.blocks import blocks as blocks_at
 from kronbot.mechanics.linear.deflation import Deflated, SecondOrder, congruent, deflated, symmetric_part
@@ -264,7 +264,7 @@ def _with_zeros(system: SecondOrder, reduced: Deflated, power: int, others: list
     if not count:
         return others
     right = (np.eye(n) if reduced.T is None else reduced.T)[:, reduced.free].T.astype(complex)
-    left = right if system.symmetric else np.linalg.svd(system.K)[0][:, n - count :].T
+    left = right if system.symmetric else np.linalg.svd(all_finite(system.K))[0][:, n - count :].T
     counts, near = [power * many for many in reduced.counts], [pole for pole in others if _at_zero(pole)]
 
     def coupled() -> bool:

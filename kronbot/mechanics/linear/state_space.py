@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.floats import Array, within
+from kronbot.floats import Array, all_finite, within
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers
@@ -146,7 +146,7 @@ def _margins(factor: Array, found: Sequence[Pole], A: Array, dA: Array) -> tuple
                 shared.setdefault(block, []).append(i)
         for block, places in shared.items():
             if block is None:
-                basis = np.linalg.svd(V[side, places].real, full_matrices=False)[2]
+                basis = np.linalg.svd(all_finite(V[side, places].real), full_matrices=False)[2]
                 values = _singular(basis @ A[side, 0] / scale[side, places[0]])
                 error = float(np.linalg.norm(np.abs(basis) @ dA[side, 0] / scale[side, places[0]]))
             else:
@@ -177,7 +177,7 @@ def _lengths(s: Numbers, A: Array) -> Array:
 def _singular(A: Numbers) -> Array:
     """Singular values, as many as there are rows."""
     values = np.zeros(len(A))
-    found = np.linalg.svd(A, compute_uv=False)
+    found = np.linalg.svd(all_finite(A), compute_uv=False)
     values[: len(found)] = found
     return values
 
@@ -202,6 +202,6 @@ def _of_block(block: Block, factor: Array, A: Array, dA: Array, left: bool) -> t
         errors.append((np.abs(N) @ errors[-1] + moves @ np.abs(reached[-1])) / block.scale)
         basis.append(N @ basis[-1] / block.scale)
         reached.append(N @ reached[-1] / block.scale)
-    U, sizes, _ = np.linalg.svd(np.hstack(basis), full_matrices=False)
+    U, sizes, _ = np.linalg.svd(all_finite(np.hstack(basis)), full_matrices=False)
     values = _singular((U.conj().T @ np.hstack(reached)) / sizes[:, None])
     return values, float(np.linalg.norm(np.hstack(errors)) / sizes[-1])

@@ -17,7 +17,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.trace import Trace, traced
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.multibody.kinematics import Frame, relative_motion
 from kronbot.mechanics.multibody.relative_motion import RelativeMotion
 from kronbot.mechanics.multibody.rotations import rotation_vectors
@@ -253,7 +253,7 @@ class InverseKinematics:
 
     def idle_directions(self, q: Array) -> npt.NDArray[np.int64]:
         """Numbers (N,) of directions in which the joints at q (N, m) may move while the pose stays, to first order."""
-        sizes = np.linalg.svd(self._errors(q / self.units)[1], compute_uv=False)
+        sizes = np.linalg.svd(all_finite(self._errors(q / self.units)[1]), compute_uv=False)
         ranks = (sizes > SINGULAR * sizes.max(axis=1, keepdims=True, initial=0.0)).sum(axis=1)
         return np.asarray(len(self.places) - ranks)
 

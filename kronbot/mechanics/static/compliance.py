@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 # Of rows and of columns.
@@ -27,10 +27,10 @@ def compliance(K: Array, J: Array) -> tuple[dict[str, NamedArray], dict[str, Sca
     not yield there".
     """
     C = J @ np.linalg.solve(K, J.T) if len(K) else np.zeros((6, 6))
-    blocks = [np.linalg.norm(C[block, block], 2) for block in (slice(0, 3), slice(3, 6))]
+    blocks = [np.linalg.norm(all_finite(C[block, block]), 2) for block in (slice(0, 3), slice(3, 6))]
     weight = np.repeat([1 / np.sqrt(norm) if norm > 0 else 1.0 for norm in blocks], 3)
     weighed = weight[:, None] * C * weight
-    parts = {part: np.linalg.svd(weighed[np.ix_(part, part)]) for part in _parts(weighed)}
+    parts = {part: np.linalg.svd(all_finite(weighed[np.ix_(part, part)])) for part in _parts(weighed)}
     least = YIELDING * max(sizes[0] for _, sizes, _ in parts.values())
     S, yielding = np.zeros((6, 6)), 0
     for part, (U, sizes, Vh) in parts.items():

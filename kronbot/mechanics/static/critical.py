@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.tangent import to_unit
 from kronbot.records import dataclass
@@ -40,7 +40,7 @@ class Critical:
 def at_end(path: Path, q: Array, lost: Lost) -> Critical:
     """Where the stiffness is singular at the end of the path from q (n,) without load, on which it was not before."""
     end, unit = lost.share, to_unit(path.metric)
-    lefts, _, rights = np.linalg.svd(unit @ path.balance(lost.q, end)[1] @ unit.T)
+    lefts, _, rights = np.linalg.svd(all_finite(unit @ path.balance(lost.q, end)[1] @ unit.T))
     left, right = lefts[:, -1], rights[-1]
     shares, heights, best = [end * (1 - part) for part in FIRST], list[float](), Critical(end, NEAR * abs(end))
     before, at = best.share, 0.0
@@ -69,7 +69,7 @@ def of_pencil(K: Array, loaded: Array) -> Critical | None:
     """The smallest positive share with singular K + share (loaded - K) (n x n each), or None."""
     from scipy.linalg import eig
 
-    inverse, vectors = eig(K - loaded, K)
+    inverse, vectors = eig(all_finite(K - loaded), all_finite(K))
     scale = np.abs(inverse).max(initial=0.0)
     held = (np.abs(inverse.imag) <= NEVER * scale) & (inverse.real > NEVER * scale)
     if not held.any():

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError, UsageError
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.plots.jacobian import ellipsoids
 from kronbot.plots.kinematics import other_solutions
 from kronbot.plots.modes import Shape, swinging
 from kronbot.plots.page import decimated
 from kronbot.plots.page.loads import KINDS
-from kronbot.plots.swept import CASE, GIVEN, Table, finite
+from kronbot.plots.swept import CASE, GIVEN, Table
 from kronbot.questions.columns import places_in_statics, swings
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
@@ -120,7 +120,7 @@ def _sweep(result: Result) -> tuple[Array, Content]:
     states = np.where(np.array(bent, dtype=bool), q, rest)
     varied = [name for names, _ in swept.factors for name in names]
     given = [name for name in numbers if name.startswith(GIVEN) and name not in varied]
-    varied += [name for name in given if len({*finite(numbers[name]).tolist()}) > 1]
+    varied += [name for name in given if len({*all_finite(numbers[name]).tolist()}) > 1]
     rows, row = decimated.rows(count, robot.n), np.arange(1.0, count + 1)
     labels = [
         ", ".join([f"case {series['case'][i]}", *(f"{name} = {number(series[name][i])}" for name in varied)])
@@ -199,7 +199,7 @@ def _jacobian(result: Result) -> tuple[Array, Content]:
         numbers.append((name, text, kind))
         if ellipsoid.sizes.size:
             axes = ellipsoid.axes / ellipsoid.sizes.max()
-            U = np.linalg.svd(axes)[0]
+            U = np.linalg.svd(all_finite(axes))[0]
             U = U * np.sign(np.linalg.det(U))
             half = share * reach * np.linalg.norm(axes, axis=0)
             shown.append({"kind": kind, "centre": centre.tolist(), "R": U.T.ravel().tolist(), "half": half.tolist()})

@@ -10,7 +10,7 @@ import numpy as np
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, UsageError
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.mechanics.estimation.knowledge import RANK, Knowledge
 from kronbot.mechanics.estimation.least_squares import Fit
 from kronbot.mechanics.estimation.plans import chosen
@@ -86,7 +86,7 @@ def _by_record(told: Sorted, J: Array, k: int, labels: Array) -> Array:
     blocks = np.zeros((len(labels), k, k))
     for block, label in zip(blocks, labels, strict=True):
         own = J[told.records[row] == label]
-        U, sizes, _ = np.linalg.svd(own[:, k:], full_matrices=False)
+        U, sizes, _ = np.linalg.svd(all_finite(own[:, k:]), full_matrices=False)
         U = U[:, sizes > RANK * sizes.max(initial=0.0)]
         R = np.linalg.qr(own[:, :k] - U @ (U.T @ own[:, :k]), mode="r")
         block[: len(R)] = R
