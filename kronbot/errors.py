@@ -102,6 +102,13 @@ class UnknownName(UsageError, KeyError):
     known: Sequence[str] = ()
 
 
+class StrangeValues(UsageError):
+    """Values of a list, or of rows of cases, can be none of their names: ``values`` has the row of each, from 1, its
+    name, and what is wrong."""
+
+    values: Sequence[tuple[int, str, str]] = ()
+
+
 class ShapeError(UsageError, ValueError):
     """Matrices whose shapes do not fit, or what is no matrix where one is wanted."""
 

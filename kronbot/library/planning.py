@@ -123,11 +123,13 @@ def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tu
         raise UsageError(Argument("through"), " tells times: leave t out, or ", Argument("shortest"))
     times = found.get("t", times)
     if duration is not None and timed and not (np.diff(times, prepend=0.0, append=duration) > 0).all():
-        raise UsageError(Argument("through"), f": times between 0 and {duration:g} s are wanted, in their order")
+        wrong = (np.diff(times, prepend=0.0) <= 0) | (times >= duration) | np.isnan(times)
+        told = f"times between 0 and {duration:g} s are wanted, in their order"
+        raise rows.mistaken({"t": told}, {"t": int(wrong.argmax())})
     nothing = np.full(len(times), np.nan)
     places = np.column_stack([found.get(name, nothing) for name in joints])
     for i in np.flatnonzero(np.isnan(places).all(axis=1))[:1]:
-        raise UsageError(Argument("through"), f": row {i + 1} has no place of any joint")
+        raise rows.mistaken({names[0]: f"row {i + 1} has no place of any joint"}, {names[0]: int(i)})
     return [*zip(times.tolist(), places, strict=True)]
 
 

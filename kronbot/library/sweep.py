@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,9 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.native import policy
+from kronbot.description.limits import MISTAKES
 from kronbot.description.wording import no_entry
-from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
+from kronbot.errors import Argument, ComputationError, Interrupted, StrangeValues, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments as plain_arguments
 from kronbot.library.arguments import Progress
@@ -311,18 +312,16 @@ def sweep(
     made = grammar.cases(varying, table, *draws)
     meant = names.meanings(robot.model, accepted, made.names)
     options: dict[str, Sequence[object]] = {}
-    wrong: list[tuple[int, str]] = []
+    wrong: list[tuple[int, str, str]] = []
     for name, meaning in zip(made.names, meant, strict=True):
         values = made.values_of(name)
-        of_cases = table is not None and name in table
-        wrong += islice(names.strange_values(robot.model, name, meaning, made, of_cases), TOLD + 1)
+        wrong += islice(names.strange_values(robot.model, name, meaning, made), MISTAKES + 1)
         if meaning.argument is not None and not meaning.keys:
             if meaning.argument in fixed:
                 raise UsageError(f"{name} is varied, and fixed: leave one out")
             options[meaning.argument] = tuple(map(names.whole, values))
     if wrong:
-        more = ["and more"] if len(wrong) > TOLD else []
-        raise UsageError("\n".join([told for _, told in sorted(wrong)[:TOLD]] + more))
+        raise _strange(sorted(wrong), () if table is None else table)
     prepared = names.prepared(robot.model, fixed, made.names, meant)
     _, first = names.placed(prepared, meant, made.rows(0, 1)[0])
     possible = {name: (value,) for name, value in first.items()} | options
@@ -333,6 +332,17 @@ def sweep(
     if place is not None:
         place.form.demand_room(task)
     return Sweep(robot, task, hands, place, strict, progress, Tally(kept))
+
+
+def _strange(wrong: Sequence[tuple[int, str, str]], of_cases: Collection[str]) -> StrangeValues:
+    """The error for values that can be none, with their rows where they are ``of_cases``."""
+    told = [
+        f"row {row} of the cases, {name}: {why}" if name in of_cases else f"{name}: {why}" for row, name, why in wrong
+    ]
+    told = list(dict.fromkeys(told))
+    error = StrangeValues("\n".join(told[:TOLD] + ["and more"] * (len(told) > TOLD)))
+    error.values = wrong
+    return error
 
 
 def _names(value: object, word: str) -> str | list[str]:

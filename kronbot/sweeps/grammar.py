@@ -115,16 +115,12 @@ def table(blocks: Iterable[list[str]], name: str) -> Table:
     count = read = 0
     wrong = Mistakes(name)
     for some in blocks:
-        numbered = [
-            (i, line)
-            for i, line in enumerate(some, read + 1)
-            if line.strip(", \t") and ('"' not in line or any(_line(name, line).cells))
-        ]
+        numbered = filled(some, read + 1, name)
         read += len(some)
         if not numbered:
             continue
         if not header:
-            header = _header(_line(name, numbered.pop(0)[1]), name)
+            header = _header(_line(name, *numbered.pop(0)))
             parts = [[] for _ in header]
         columns = _columns(numbered, header, wrong)
         for column, cells in () if wrong.found else zip(parts, columns, strict=True):
@@ -135,17 +131,26 @@ def table(blocks: Iterable[list[str]], name: str) -> Table:
     if wrong.found:
         raise CasesError(first_of(wrong.found))
     if not count:
-        raise UsageError(f"{quote(name)}: a header of names is wanted here, and rows of values below it")
+        raise CasesError([Mistake(1, 1, "a header of names is wanted here, and rows of values below it", name)])
     return Table.of({each: _joined(column) for each, column in zip(header, parts, strict=True)})
 
 
-def _header(line: Line, name: str) -> list[str]:
-    """Names of columns. Raises UsageError where there is but one that other signs part, or one that stands twice."""
+def filled(lines: Sequence[str], first: int, name: str) -> list[tuple[int, str]]:
+    """The lines that hold something, with their numbers, of those from the number ``first`` on. Raises CasesError."""
+    return [
+        (i, line)
+        for i, line in enumerate(lines, first)
+        if line.strip(", \t") and ('"' not in line or any(_line(name, i, line).cells))
+    ]
+
+
+def _header(line: Line) -> list[str]:
+    """Names of columns. Raises CasesError where there is but one that other signs part, or one that stands twice."""
     header = line.cells
     if len(header) == 1 and (wrong := line.separated):
-        raise UsageError(f"{quote(name)}: {wrong.message}")
-    if twice := next((each for i, each in enumerate(header) if each in header[:i]), None):
-        raise UsageError(f"{quote(name)}: {quote(twice)} stands twice in the header")
+        raise CasesError([wrong])
+    if twice := [i for i, each in enumerate(header) if each in header[:i]]:
+        raise CasesError([line.mistake(f"{quote(header[i])} stands twice in the header", i) for i in twice])
     return header
 
 
@@ -158,7 +163,7 @@ def _columns(numbered: Sequence[tuple[int, str]], header: Sequence[str], wrong: 
             return [found[i::width] for i in range(width)]
     rows = []
     for number, text in numbered:
-        line = _line(wrong.file, text, number)
+        line = _line(wrong.file, number, text)
         if (count := len(line.cells)) != width:
             column = line.starts[width] if count > width else len(text.rstrip()) + 1
             told = [(column, f"values in this row: {count}, names in the header: {width}")]
@@ -172,12 +177,13 @@ def _columns(numbered: Sequence[tuple[int, str]], header: Sequence[str], wrong: 
     return [] if wrong.found else list(map(list, zip(*rows, strict=True)))
 
 
-def _line(name: str, text: str, number: int = 1) -> Line:
-    """Raises UsageError where a line is no text, or too long."""
-    if UNDECODED.search(text):
-        raise UsageError(f"{quote(name)}: not UTF-8 text: save the file with the encoding UTF-8")
+def _line(name: str, number: int, text: str) -> Line:
+    """Raises CasesError where a line is no text, or too long."""
     if len(text) > csv_lines.LINE_LIMIT:
-        raise UsageError(f"{quote(name)}: a line of more than {csv_lines.LINE_LIMIT} characters")
+        raise CasesError([Mistake(number, 1, f"a line of more than {csv_lines.LINE_LIMIT} characters", name)])
+    if wrong := UNDECODED.search(text):
+        message = "not UTF-8 text: save the file with the encoding UTF-8"
+        raise CasesError([Mistake(number, wrong.start() + 1, message, name, text)])
     return Line(name, number, text)
 
 

@@ -194,20 +194,12 @@ def whole(value: Value) -> object:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
-def strange_values(
-    robot: Robot, name: str, meaning: Meaning, cases: Cases, of_cases: bool
-) -> Iterator[tuple[int, str]]:
+def strange_values(robot: Robot, name: str, meaning: Meaning, cases: Cases) -> Iterator[tuple[int, str, str]]:
     """The listed values that can be no numbers, because they are no expressions over the parameters: the row of each,
-    and what is wrong.
-
-    Those ``of_cases`` have the rows where they stand.
-    """
+    its name, and what is wrong."""
     for value in cases.values_of(name) if meaning.number else ():
         if isinstance(value, bool | str) and (wrong := _wrong(robot, value)):
-            if of_cases:
-                yield from ((i, f"row {i} of the cases, {name}: {wrong}") for i in cases.rows_of(name, value))
-            else:
-                yield 0, f"{name}: {wrong}"
+            yield from ((i, name, wrong) for i in cases.rows_of(name, value))
 
 
 def _wrong(robot: Robot, value: bool | str) -> str | None:

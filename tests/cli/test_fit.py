@@ -260,6 +260,15 @@ def test_data_through_pipes(files, capfd, monkeypatch):
         assert told in capfd.readouterr().err
 
 
+def test_tables_of_plans_through_standard_input(capsys, monkeypatch):
+    """Read as often as somebody asks; mistakes in them have their places."""
+    for word in ("through", "follow"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"t,qa\n1,0.1\n2,x\n")))
+        end = ["--to", "qa=0.5", "--duration", "3"] if word == "through" else []
+        assert run(["plan", "khang", *end, f"--{word}", "-"]) == 2
+        assert "<stdin>:3:3: 'x' is not a number" in capsys.readouterr().err
+
+
 def test_open_files_in_the_library(files):
     """Text and bytes, with the places of mistakes."""
     arm = kronbot.loads(ARM)

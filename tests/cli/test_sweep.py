@@ -23,6 +23,7 @@ from kronbot.cli.input import cases
 from kronbot.cli.main import run
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import shown_path
+from kronbot.errors import StrangeValues
 from kronbot.sweeps.journal import Journal
 
 ONE = ["--workers", "1"]
@@ -179,10 +180,44 @@ def test_mistakes_are_told_at_once(given, words, capsys, tmp_path, monkeypatch):
 def test_mistakes_of_cases_have_their_rows(cell, words, tmp_path, capsys):
     (tmp_path / "cases.csv").write_text(f"mu,EI\n0.1,20\n0.3,20\n0.2,{cell}\nx,{cell}\n")
     assert run(["sweep", "modes", "khang", "--cases", str(tmp_path / "cases.csv"), *ONE]) == 2
-    first, second, third = capsys.readouterr().err.splitlines()
-    assert first.startswith("Error: row 3 of the cases, EI: ") and words in first
-    assert second.startswith("row 4 of the cases, EI: ") and words in second
-    assert third == "row 4 of the cases, mu: unknown name 'x'"
+    first, second, third = [line for line in capsys.readouterr().err.splitlines() if "cases.csv:" in line]
+    assert first.startswith(f"{tmp_path / 'cases.csv'}:4:5: EI: ") and words in first
+    assert second.endswith("cases.csv:5:1: mu: unknown name 'x'")
+    assert "cases.csv:5:3: EI: " in third and words in third
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("EI,q9\n20,0\n", "1:4: there is nothing to vary called 'q9'"),
+        ("EI,EI\n20,0\n", "1:4: 'EI' stands twice in the header"),
+        ("EI;mu\n20;0\n", "1:1: columns are separated by commas, not by semicolons"),
+        ("EI,mu\n", "1:1: a header of names is wanted here, and rows of values below it"),
+        ("EI,order\n20,2\n\n30,7\n", "4:4: order must be one of '0', '1', '2', 'exact', not '7'"),
+        ("EI,mu\n20,\udcff\n", "2:4: not UTF-8 text"),
+    ],
+)
+def test_mistakes_of_columns_of_cases_have_their_places(text, words, tmp_path, capsys):
+    (tmp_path / "cases.csv").write_bytes(text.encode(errors="surrogateescape"))
+    assert run(["sweep", "modes", "khang", "--cases", str(tmp_path / "cases.csv"), *ONE]) == 2
+    assert f"cases.csv:{words}" in capsys.readouterr().err
+
+
+def test_mistakes_of_cases_in_the_robot_file_have_their_places(tmp_path, capsys):
+    """Each value its own, in a list as well as in a column."""
+    text = shipped_robots()["khang"].read_text()
+    (tmp_path / "r.yaml").write_text(f"{text}sweep: {{question: modes, cases: {{EI: [20, EJ], mu: [x, 0.3]}}}}\n")
+    assert run(["sweep", str(tmp_path / "r.yaml"), *ONE]) == 3
+    line = len(text.splitlines()) + 1
+    told = [each.partition("r.yaml:")[2] for each in capsys.readouterr().err.splitlines() if "r.yaml:" in each]
+    assert told == [f"{line}:43: EI: unknown name 'EJ'", f"{line}:53: mu: unknown name 'x'"]
+
+
+def test_strange_values_have_their_rows():
+    """In the library, which knows no lines."""
+    with pytest.raises(StrangeValues, match="^row 2 of the cases, EI: unknown name 'EJ'$") as refused:
+        kronbot.load("khang").sweep("modes", cases={"EI": [20, "EJ"]})
+    assert refused.value.values == [(2, "EI", "unknown name 'EJ'")]
 
 
 def test_rows_that_do_not_fit_are_told_at_once(tmp_path, capsys):

@@ -638,7 +638,7 @@ def test_shipped_robots_come_back(name):
 def test_numbers_whose_squares_are_too_large_are_those_of_the_data():
     """At their place in a file, by name in columns; the robot is not blamed."""
     rows = b"q1,far\n0.1,2\n0.2,-1e308\n"
-    with pytest.raises(MeasurementError, match=r"^a.csv:1:4: 'far': -1e\+308 in row 2 is too large for its square"):
+    with pytest.raises(MeasurementError, match=r"^a.csv:3:5: 'far': -1e\+308 in row 2 is too large for its square"):
         Named(sheet("a.csv", rows), {}).numbers(["q1", "far"])
     with pytest.raises(UsageError, match=r"'q1': 1e\+160 in row 1 is too large.*\n.*'torque.q1': 1e\+160 in row 1"):
         kronbot.load("canadarm").fit({"q1": [1e160], "torque.q1": [1e160]}, question="dynamics", estimate="EI")

@@ -14,7 +14,7 @@ from thinned import thinned
 
 import kronbot
 from kronbot.cli.main import run
-from kronbot.errors import ComputationError, Interrupted, UsageError
+from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.control import collocation
 from kronbot.questions import judgement, keeping, posed, searching
@@ -738,6 +738,9 @@ def test_places_that_cannot_be_passed_are_refused(tmp_path):
     ):
         with pytest.raises(UsageError, match=said):
             arm.plan(**{**places, **given})
+    (tmp_path / "row.csv").write_text("q1,q2\n0.1,0.2\n\n,\n")
+    with pytest.raises(MeasurementError, match=r"row.csv:4:1: row 2 has no place of any joint"):
+        arm.plan(**{**places, "duration": 3, "through": tmp_path / "row.csv"})
 
 
 @pytest.mark.slow

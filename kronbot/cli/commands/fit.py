@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,7 +12,7 @@ from kronbot.cli.input import completion, fitting, options
 from kronbot.cli.input.completion import STANDARD_INPUT
 from kronbot.cli.input.option import LISTED, option
 from kronbot.cli.input.options import Subject
-from kronbot.cli.input.streams import opened, piped
+from kronbot.cli.input.streams import table
 from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import ROBOT_SUFFIXES, check_robot_file, keep_apart, save
 from kronbot.description import choices
@@ -154,12 +153,10 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
     estimates: dict[str, float] = {}
 
     def ask(progress: Any) -> Any:
-        with ExitStack() as held:
-            found = dict(given)
-            for word, what in FILES.items():
-                if isinstance(name := given.get(word), str) and piped(name):
-                    found[word] = held.enter_context(opened(robot.description.source, name, f"--{word}", what))
-            result = robot.fit(**found, progress=progress)
+        source = robot.description.source
+        named = {word: what for word, what in FILES.items() if isinstance(given.get(word), str)}
+        tables = {word: table(source, given[word], f"--{word}", what) for word, what in named.items()}
+        result = robot.fit(**{**given, **tables}, progress=progress)
         estimates.update(result.at.get("parameters", {}))
         return result
 

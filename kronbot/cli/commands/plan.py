@@ -49,7 +49,11 @@ from kronbot.errors import UsageError
     type=Quantity(),
     help="How long vibrations are looked for afterwards, s: 40 times as long at most; default: as long.",
 )
-@option("--through", metavar="FILE.csv", help="Places of joints on the way, in order: columns q1, q2; at times t.")
+@option(
+    "--through",
+    metavar="FILE.csv",
+    help="Places of joints on the way, in order: columns q1, q2; at times t.",
+)
 @option(
     "--follow",
     metavar="FILE.csv",
@@ -74,12 +78,11 @@ def plan(subject: Subject, out: Output, **asked: Any) -> None:
     out.check(arrays=tuple(array for word, array in held.items() if asked[word] is not None))
     if not asked["to"] and not asked["follow"]:
         raise UsageError("where to? --to q1=0.5,q2=0, or --follow tip.csv")
-    for word, what in (("through", "the file of places"), ("follow", "the path of the tip")):
+    from kronbot.cli.input.given import TABLES, arguments
+
+    for word, what in TABLES.items():
         if asked[word] is not None:
             keep_apart(asked[word], what)
     robot = subject.load(out)
-
-    from kronbot.cli.input.given import arguments
-
     given = arguments(robot.model, asked)
     out.answer(f"planning for {robot.name}", lambda progress: robot.plan(**given, progress=progress))

@@ -23,7 +23,7 @@ from kronbot.description import choices
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import shown_path as shown
 from kronbot.description.wording import unknown
-from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
+from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError
 
 if TYPE_CHECKING:
     from kronbot.library.sweep import Sweep
@@ -220,11 +220,13 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
 
     telling = out.output is None and out.style != "table" and sys.stdout.isatty()  # rows would break the bar
     with progress_bar(f"sweeping {robot.name}", out.quiet or telling) as progress:
+        sheet: cases.Sheet | None = None
         try:
             over = _over(given["over"])
+            sheet = cases.read(source, given["cases"]) if isinstance(given["cases"], str) else None
             swept = swept_as(
                 over=over,
-                cases=cases.columns(source, given["cases"]) if isinstance(given["cases"], str) else given["cases"],
+                cases=given["cases"] if sheet is None else sheet.columns,
                 keep=given["keep"] or None,
                 output=out.output,
                 plot=out.plot is not None,
@@ -249,9 +251,12 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
             out.tell_undrawn()
             raise
         except UsageError as error:
-            if of_file is None:
-                raise
-            raise of_file.placed(error, swept_as) from None
+            placed: Failure = error
+            if sheet is not None:
+                placed = sheet.placed(error, lambda columns: swept_as(over={}, cases=columns))
+            if of_file is not None and placed is error:
+                placed = of_file.placed(error, swept_as)
+            raise placed from None
     if result is not None:
         out.save_picture(result)
     if result is not None and out.view is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kronbot.cli.input import sweeps
 from kronbot.cli.input.asking import POINTS
 from kronbot.cli.input.points import all_rows, of_joints, pose, values
+from kronbot.cli.input.streams import table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 
@@ -19,6 +20,8 @@ def _named_of(option: str) -> Callable[[Robot, Any], object]:
     return lambda robot, text: named(text, option)
 
 
+# Tables that options name, in words.
+TABLES = {"through": "the file of places", "follow": "the path of the tip"}
 _FRAME_LOAD = "FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz"
 # From the robot and the text of an option, by its name; the others are what click makes of them.
 CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
@@ -31,6 +34,8 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
     "effort_limits": lambda robot, text: _ranges(text, "--effort-limits"),
     "limits": lambda robot, text: _ranges(text, "--limits"),
     "robust": lambda robot, text: _ranges(text, "--robust"),
+    "through": lambda robot, name: table(robot.description.source, name, "--through", TABLES["through"]),
+    "follow": lambda robot, name: table(robot.description.source, name, "--follow", TABLES["follow"]),
     "force": lambda robot, text: text.split(","),
     "angles": sweeps.angles_by_joint,
     "forces": lambda robot, text: sweeps.vectors(text, "--forces"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from kronbot.cli.input.cases import wrong_values
 from kronbot.cli.input.given import arguments
 from kronbot.description.sweeping import Sweep
 from kronbot.description.wording import unknown
@@ -105,11 +106,18 @@ class OfFile:
         right: dict[str, Any] = {}
         for part in ("over", "cases"):
             for name, values in (self.parts.get(part) or {}).items():
-                why = _refusal(asked, name, values)
-                if why is None:
-                    right[name] = values
+                if isinstance(values, str):
+                    why = _refusal(asked, name, values)
+                    wrong = [] if why is None else [(0, why)]
+                    key = why == _refusal(asked, name, ["0"])
                 else:
-                    yield ("sweep", part, name), why, why == _refusal(asked, name, ["0"])
+                    told = wrong_values(lambda column: asked(*next(iter(column.items()))), name, values)
+                    wrong, key = [(row, why) for row, _, why in told], True
+                for row, why in wrong:
+                    path = ("sweep", part, name)
+                    yield (*path, row - 1) if row else path, why, key and not row
+                if not wrong:
+                    right[name] = values
         drawn = any(isinstance(factor(name, values), Distribution) for name, values in right.items())
         some: dict[str, Any] = right or {"order": [self.robot.order]}
         for i, text in enumerate(self.parts.get("keep", ())):

@@ -15,7 +15,8 @@ from kronbot.cli.input.completion import STANDARD_INPUT
 from kronbot.cli.output.files import keep_apart
 from kronbot.description.wording import shown_path as shown
 from kronbot.description.yaml.source import STANDARD_INPUT_NAME, Source
-from kronbot.errors import UsageError
+from kronbot.errors import UsageError, said
+from kronbot.records import dataclass
 
 # What of a command's options has read standard input, in the notes of its context.
 _READER = "kronbot.reader_of_standard_input"
@@ -27,6 +28,31 @@ def piped(name: str) -> bool:
         return name in STANDARD_INPUT or Path(name).is_fifo()
     except (OSError, ValueError):  # no name that a file can have
         return False
+
+
+@dataclass(frozen=True)
+class Piped:
+    """A table that came from a pipe: its name in messages and its content, which is read as often as somebody asks."""
+
+    name: str
+    content: bytes
+
+    def read(self, size: int) -> bytes:
+        """So many bytes of it."""
+        return self.content[:size]
+
+
+def table(robot: Source, name: str, option: str, what: str) -> str | Piped:
+    """The name of a table, as it is, or what comes from a pipe or standard input. Raises UsageError."""
+    if not piped(name):
+        return name
+    from kronbot.questions.fitting.data import LARGEST
+
+    try:
+        with opened(robot, name, option, what) as file:
+            return Piped(STANDARD_INPUT_NAME if name in STANDARD_INPUT else name, file.read(LARGEST + 1))
+    except OSError as error:
+        raise UsageError(f"{option} {shown(name)}: {said(error, place=False)}") from None
 
 
 @contextmanager

@@ -271,8 +271,8 @@ def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
         R = triangle(J, e)
         norms = _norms(R[:, :-1] * scale)
         told = seen(norms)
-        J = R[:, :-1][:, told] * (scale[told] / norms[told])
-        step = np.linalg.lstsq(all_finite(J), all_finite(-R[:, -1]), rcond=RANK)[0]
+        scaled = R[:, :-1][:, told] * (scale[told] / norms[told])
+        step = np.linalg.lstsq(all_finite(scaled), all_finite(-R[:, -1]), rcond=RANK)[0]
         values[told] += scale[told] * step / norms[told]
         e = np.concatenate([errors(values), (values - beliefs.mean)[informed] / beliefs.deviation[informed]])
     last = errors(values)

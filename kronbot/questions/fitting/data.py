@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -33,6 +34,9 @@ FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
 }  # fmt: skip
 
 
+NOWHERE: Mapping[str, int] = {}
+
+
 class Table(Protocol):
     """Columns of measurements, NaN where something is missing."""
 
@@ -47,8 +51,8 @@ class Table(Protocol):
     def numbers(self, names: Iterable[str]) -> dict[str, Array]:
         """Some columns. Raises UsageError."""
 
-    def mistaken(self, columns: Mapping[str, str]) -> UsageError:
-        """What is wrong with some columns, by name."""
+    def mistaken(self, columns: Mapping[str, str], rows: Mapping[str, int] = NOWHERE) -> UsageError:
+        """What is wrong with some columns, by name, or with what is in one of their ``rows``, from 0."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,8 @@ class Columns:
         """Some columns."""
         return {name: self.given[name] for name in names}
 
-    def mistaken(self, columns: Mapping[str, str]) -> UsageError:
-        """What is wrong with some columns, by name."""
+    def mistaken(self, columns: Mapping[str, str], rows: Mapping[str, int] = NOWHERE) -> UsageError:
+        """What is wrong with some columns, by name, or with what is in one of their ``rows``, from 0."""
         return UsageError("\n".join(f"{self.name}: {said}" for said in columns.values()))
 
 
@@ -99,11 +103,17 @@ class Sheet:
             raise MeasurementError(wrong)
         return tuple(line.cells)
 
-    def mistaken(self, columns: Mapping[str, str]) -> UsageError:
-        """What is wrong with some columns, by name, with its places; those of made ones are not known."""
-        line = self._names
-        places = {name: i for i, name in enumerate(line.cells)}
-        return MeasurementError(line.mistake(said, places.get(name, 0)) for name, said in columns.items())
+    def mistaken(self, columns: Mapping[str, str], rows: Mapping[str, int] = NOWHERE) -> UsageError:
+        """What is wrong with some columns, by name, or with what is in one of their ``rows``, from 0, with its places;
+        those of made columns are not known."""
+        places = {name: i for i, name in enumerate(self._names.cells)}
+        below = (Line(self.name, i, text) for i, text in enumerate(self.lines, 1) if i > self._first + 1)
+        filled = (line for line in below if line.text.strip())
+        lines = list(islice(filled, max(rows.values(), default=-1) + 1))
+        return MeasurementError(
+            (lines[rows[name]] if name in rows else self._names).mistake(said, places.get(name, 0))
+            for name, said in columns.items()
+        )
 
     @cached_property
     def _names(self) -> Line:
@@ -258,16 +268,17 @@ class Named:
                 values = self.expressions[name].fold(lambda number: np.full(count, float(number)), names_of, FUNCTIONS)
             made_here = np.asarray(values, dtype=float)
             if np.isinf(made_here).any():
-                row = int(np.isinf(made_here).argmax()) + 1
-                raise UsageError(Argument("columns"), f" {quote(name)[1:-1]}: no finite number in row {row}")
+                row, used = int(np.isinf(made_here).argmax()), min(self.expressions[name].names, default=name)
+                raise self.table.mistaken(
+                    {used: f"{quote(name)[1:-1]}: no finite number in row {row + 1}"}, {used: row}
+                )
             found = {**found, name: made_here}
         beyond = {name: np.flatnonzero(np.abs(found[name]) > MOST) for name in wanted}
-        why = "is too large for its square; other units?"
-        told = {
-            name: f"{quote(name)}: {found[name][rows[0]]:g} in row {rows[0] + 1} {why}"
-            for name, rows in beyond.items()
-            if len(rows)
+        first = {name: int(rows[0]) for name, rows in beyond.items() if len(rows)}
+        wrong = {
+            name: f"{quote(name)}: {found[name][row]:g} in row {row + 1} is too large for its square; other units?"
+            for name, row in first.items()
         }
-        if told:
-            raise self.table.mistaken(told)
+        if wrong:
+            raise self.table.mistaken(wrong, first)
         return {name: found[name] for name in wanted}

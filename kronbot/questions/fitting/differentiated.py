@@ -50,8 +50,10 @@ def differentiated(robot: Robot, named: Named, cutoff: float) -> tuple[Named, Fi
     found = named.numbers(["t", *records, *moved, *kept])
     for name in ("t", *moved, *kept):
         if np.isnan(found[name]).any():
-            rows = listing(str(row + 1) for row in np.flatnonzero(np.isnan(found[name])))
-            raise UsageError(f"{where}: {name} is empty in row {rows}: a filter wants all rows of a record")
+            empty = np.flatnonzero(np.isnan(found[name])).tolist()
+            rows = listing(str(row + 1) for row in empty)
+            told = f"{name} is empty in row {rows}: a filter wants all rows of a record"
+            raise named.table.mistaken({name: told}, {name: empty[0]})
     t, new = found["t"], {name: found[name].copy() for name in (*moved, *kept)}
     passing = Filter(cutoff, np.zeros(len(t)))
     for name in moved:

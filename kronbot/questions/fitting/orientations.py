@@ -12,7 +12,7 @@ from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.rotations import rotation_vectors
 from kronbot.questions.fitting.attitude import matrices
-from kronbot.questions.fitting.data import Named, Table
+from kronbot.questions.fitting.data import NOWHERE, Named, Table
 from kronbot.records import dataclass
 
 
@@ -69,15 +69,16 @@ class Turned:
         made = {name: vectors[frame][:, XYZ.index(axis)] for name, (frame, _, axis) in turned.items()}
         return {name: made[name] if name in made else found[name] for name in wanted}
 
-    def mistaken(self, columns: Mapping[str, str]) -> UsageError:
-        """What is wrong with some columns, by name; with a rotation where its first part stands."""
+    def mistaken(self, columns: Mapping[str, str], rows: Mapping[str, int] = NOWHERE) -> UsageError:
+        """What is wrong with columns, by name, or in one of their rows; with a rotation where its first part stands."""
 
         def first(name: str) -> str:
             frame = name.removeprefix("rotation.").rpartition(".")[0]
             made = name.startswith("rotation.") and frame in self.ways
             return f"{self.ways[frame]}.{frame}.{WAYS[self.ways[frame]][0][0]}" if made else name
 
-        return self.named.table.mistaken({first(name): said for name, said in columns.items()})
+        told = {first(name): said for name, said in columns.items()}
+        return self.named.table.mistaken(told, {first(name): row for name, row in rows.items()})
 
     def _vectors(self, frame: str, found: Mapping[str, Array]) -> Array:
         way = self.ways[frame]
@@ -85,7 +86,9 @@ class Turned:
         parts = np.array([found[f"{way}.{frame}.{end}"] for end in ends])
         vectors, there = np.full((parts.shape[1], 3), np.nan), ~np.isnan(parts).any(axis=0)
         if way == "quaternion" and (none := there & ~parts.any(axis=0)).any():
-            raise UsageError(f"{self.name}: {way}.{frame} is 0 in row {int(none.argmax()) + 1}; leave the cells empty")
+            row, first = int(none.argmax()), f"{way}.{frame}.{ends[0]}"
+            told = f"{way}.{frame} is 0 in row {row + 1}; leave the cells empty"
+            raise self.named.table.mistaken({first: told}, {first: row})
         vectors[there] = of(*parts[:, there])
         return vectors
 

@@ -111,7 +111,8 @@ def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[tuple[Record,
     if back:
         rows = listing(str(told.rows[i]) for i in back[:5]) + (" and others" if len(back) > 5 else "")
         cure = "" if "record" in told.inputs else "; a column record numbers the records of a table"
-        raise UsageError(f"{named.table.name}: the time t does not grow in row{'s' * (len(back) > 1)} {rows}{cure}")
+        wrong = f"the time t does not grow in row{'s' * (len(back) > 1)} {rows}{cure}"
+        raise named.table.mistaken({"t": wrong}, {"t": int(told.rows[back[0]]) - 1})
     labels = [f"{numbers[first]:g}" for first, _ in spans] if "record" in told.inputs else ["1"]
     twice = [label for i, label in enumerate(labels) if label in labels[:i]]
     if twice:
