@@ -137,13 +137,16 @@ def _deflections(robot: Robot, result: Result) -> list[Curve]:
 
 
 def _yielding(robot: Robot, told: Mapping[str, Array], series: Mapping[str, Array]) -> list[Curve]:
-    """How far links of turning joints are ahead of their motors as it is ``told``, and how far joints tilt."""
-    names = robot.coordinates
-    shafts = [
-        Curve(joint.name, "rad", told[joint.name] - told[names[joint.driven]])
-        for joint in robot.joints
-        if joint.elastic and joint.revolute
-    ]
+    """How far links of turning joints are ahead of their motors as it is ``told``, and how far joints tilt.
+
+    What nowhere is more than the rounding of the angles that it is between is none: a joint that has turned far.
+    """
+    names, shafts = robot.coordinates, list[Curve]()
+    for joint in robot.joints:
+        if joint.elastic and joint.revolute:
+            twist = Curve(joint.name, "rad", told[joint.name] - told[names[joint.driven]])
+            floor = curves.ROUNDING * Curve(joint.name, "rad", told[joint.name]).peak
+            shafts.append(twist if twist.peak > floor else replace(twist, values=np.zeros_like(twist.values)))
     tilts = [i for link in robot.links if link.tilts for i in range(link.modal.start, link.modal.stop)]
     return [*shafts, *(Curve(names[i], "rad", series[names[i]]) for i in tilts)]
 

@@ -444,6 +444,9 @@ def test_twists_of_what_is_small_beside_other_columns(picture):
     twist = result["j"] - result["j.motor"]
     drawn = line(starting(picture(simulation.draw, result), "twist of shafts"), "j").get_ydata()
     assert drawn / drawn[-1] == pytest.approx(twist / twist[-1], abs=1e-12)
+    # Beside a joint that has turned for ever these are rounding.
+    turned = {name: each + 1e9 if name in ("j", "j.motor") else each for name, each in result.series.items()}
+    assert "twist" not in " ".join(panels(picture(simulation.draw, replace(result, series=turned))))
 
 
 def test_snapshots_are_the_robot_to_scale(picture):

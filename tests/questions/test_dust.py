@@ -3,6 +3,9 @@
 import pytest
 from robots_in_tests import loaded
 
+import kronbot
+from kronbot.description.shipped import shipped_robots
+
 BLADE = """
   - name: blade{0}
     parent: hub
@@ -31,6 +34,19 @@ links:
     flexible: {mass: 2, length: 0.4, EI: {z: 4e3, y: 3e3}, GJ: 2e3, polar_inertia: 2e-3, modes: {w: 1, torsion: 1}}
   - {name: b, joint: {type: revolute, name: q2}, pose: {xyz: [0, 0, 0.05]}, rigid: {mass: 3, com: [0.15, 0, 0]}}
 """
+
+
+def test_gains_of_what_no_torque_reaches_are_zero():
+    """Of a beam that bends across the plane, too."""
+    across = (
+        shipped_robots()["khang"].read_text().replace("{z: EI}, modes: {v: 1}", "{z: EI, y: EI}, modes: {v: 1, w: 1}")
+    )
+    arm = kronbot.loads(across)
+    best = arm.design(lqr=True)
+    assert {name: best.arrays[name].values.any(axis=0).tolist() for name in ("K", "P")} == {
+        name: [True, True, False] * 2 for name in ("K", "P")
+    }
+    assert not arm.design(poles=[-2, -3, -4, -5])["K"][:, [2, 5]].any()
 
 
 @pytest.mark.slow

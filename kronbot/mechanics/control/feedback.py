@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array, all_finite
-from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.deflation import DUST, SecondOrder
 from kronbot.mechanics.linear.pole import Pole
 from kronbot.records import dataclass
 
@@ -97,7 +97,13 @@ def regulator(states: Reached, Q: Array, R: Array) -> tuple[Array, Array]:
         why = "a mode without damping costs nothing; give it a weight, or other weights that are less far apart"
         raise ComputationError(f"there is no best feedback: {why}") from None
     K = np.linalg.solve(R, states.B.T @ P)
-    return K @ states.T, states.T.T @ P @ states.T
+    return without_dust(K @ states.T), without_dust(states.T.T @ P @ states.T)
+
+
+def without_dust(gains: Array) -> Array:
+    """Gains, or a matrix of costs, 0 in the place of entries that are nothing beside the largest one: of that a Riccati
+    equation is solved to rounding."""
+    return np.asarray(np.where(np.abs(gains) <= DUST * np.abs(gains).max(initial=0.0), 0.0, gains))
 
 
 def placed(states: Reached, poles: Sequence[complex]) -> Array:
@@ -118,7 +124,7 @@ def placed(states: Reached, poles: Sequence[complex]) -> Array:
         found = place_poles(states.A, states.B, np.array(every), maxiter=100)
     except ValueError as error:
         raise ComputationError(f"these poles cannot be placed: {error}") from None
-    return np.asarray(found.gain_matrix @ states.T)
+    return without_dust(found.gain_matrix @ states.T)
 
 
 def observer(A: Array, C: Array, W: Array, V: Array) -> Array:
@@ -133,7 +139,7 @@ def observer(A: Array, C: Array, W: Array, V: Array) -> Array:
     except (np.linalg.LinAlgError, ValueError):
         why = "a mode without damping that no sensor sees, or that no noise moves"
         raise ComputationError(f"there is no Kalman filter: {why}") from None
-    return np.asarray(np.linalg.solve(V, C @ P).T)
+    return without_dust(np.linalg.solve(V, C @ P).T)
 
 
 def disk_margin(A: Array, B: Array, K: Array) -> tuple[float, float]:
