@@ -7,6 +7,7 @@ import sys
 import zipfile
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import kronbot
 from kronbot import description
 from kronbot.description import shipped_robots
+from kronbot.library.robot import Robot
 
 PACKAGE = Path(kronbot.__file__).parent
 ROOT = Path(__file__).parents[1]
@@ -164,6 +166,25 @@ def test_options_are_the_words_of_the_command_line():
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"(^|[ ({])--[a-z]", node.value)
     ]
     assert named == []
+
+
+def test_messages_name_arguments_as_such():
+    """Not in plain text, which the command line would say as it is: ``effort_limits``, where its option has a dash."""
+    asked = {name for each in vars(Robot).values() if callable(each) for name in signature(each).parameters}
+    words = re.compile(rf"\b({'|'.join(name for name in asked if '_' in name.strip('_'))})\b")
+    plain = []
+    for path in MODULES:
+        if place(path).split("/")[0] in ("library", "questions", "sweeps"):
+            for node in nodes(path):
+                if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                    for text in node.exc.args:
+                        first = text.values[0] if isinstance(text, ast.JoinedStr) else text
+                        said = first.value if isinstance(first, ast.Constant) else ast.unparse(first)
+                        if isinstance(text, ast.JoinedStr | ast.Constant) and words.search(f" {said}"):
+                            plain.append(f"{place(path)}:{node.lineno}: {said}")
+                        if ast.unparse(first) == "{word}" or ast.unparse(text).startswith(("f'{word}", 'f"{word}')):
+                            plain.append(f"{place(path)}:{node.lineno}: word")
+    assert plain == []
 
 
 def test_messages_name_no_calls_of_the_library():

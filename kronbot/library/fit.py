@@ -159,9 +159,9 @@ def _column(values: object, word: str) -> Array:
         filled = [0.0 if gone else each for each, gone in zip(listed, missing, strict=True)]
         made = np.where(missing, np.nan, arguments.array(filled, {}, word, 1))
     if made.ndim != 1:
-        raise UsageError(f"{word}: a column of numbers is wanted, not {arguments.shown(made)}")
+        raise UsageError(Argument(word), f": a column of numbers is wanted, not {arguments.shown(made)}")
     if np.isinf(made).any():
-        raise UsageError(f"{word}: a value is not finite; None or NaN stands where nothing was measured")
+        raise UsageError(Argument(word), ": a value is not finite; None or NaN stands where nothing was measured")
     return made
 
 
@@ -281,5 +281,5 @@ def _pair(given: object, known: Mapping[str, float | None], word: str) -> tuple[
 def _two(given: object, word: str) -> tuple[object, object]:
     both = arguments.entries(given, word)
     if len(both) != 2:
-        raise UsageError(f"{word}: two numbers are wanted, not {len(both)}")
+        raise UsageError(Argument(word), f": two numbers are wanted, not {len(both)}")
     return both[0], both[1]

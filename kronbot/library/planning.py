@@ -98,14 +98,13 @@ def _limits(robot: Robot, asked: Mapping[str, Any]) -> tuple[dict[str, tuple[flo
     efforts = _pairs(robot, asked["effort_limits"], "effort_limits", [joint.name for joint in robot.joints])
     for name, pair in efforts.items():
         if not pair[0] < 0 < pair[1]:
-            raise UsageError(
-                f"effort_limits {name}: limits on either side of 0 are wanted, not {pair[0]:g} and {pair[1]:g}",
-                "" if any(pair) else NO_TORQUE,
-            )
+            said = f": limits on either side of 0 are wanted, not {pair[0]:g} and {pair[1]:g}"
+            raise UsageError(Argument(f"effort_limits {name}"), said, "" if any(pair) else NO_TORQUE)
     limits = _pairs(robot, asked["limits"], "limits", None)
     for name, pair in limits.items():
         if not pair[0] < pair[1]:
-            raise UsageError(f"limits {name}: a lower and a higher one are wanted, not {pair[0]:g} and {pair[1]:g}")
+            said = f": a lower and a higher one are wanted, not {pair[0]:g} and {pair[1]:g}"
+            raise UsageError(Argument(f"limits {name}"), said)
     return efforts, limits
 
 
@@ -169,7 +168,7 @@ def _pairs(
     known, found = robot.description.values, {}
     for name, each in arguments.pairs({} if given is None else given, word).items():
         if names is not None and name not in names:
-            raise unknown(name, names, f"{word}: no {'parameter' if word == 'robust' else 'joint'} ")
+            raise unknown(name, names, Argument(word), f": no {'parameter' if word == 'robust' else 'joint'} ")
         if arguments.is_list(each):
             low, high = _range(each, known, f"{word} {name}", open_ended=word != "robust")
         elif word == "robust":

@@ -81,12 +81,12 @@ def inquiry(
 def _angles(robot: Robot, row: object, word: str) -> list[float]:
     found = arguments.array(arguments.entries(row, word), robot.description.values, word, 1)
     if not len(found):
-        raise UsageError(f"{word}: no value is given")
+        raise UsageError(Argument(word), ": no value is given")
     return [float(value) for value in found]
 
 
 def _vectors(robot: Robot, rows: Vectors | None, word: str) -> list[list[float]]:
     found = [] if rows is None else arguments.entries(rows, word)
     if len(found) == 3 and not any(map(arguments.is_list, found)):
-        raise UsageError(f"{word}: a list of vectors is wanted, [[x, y, z]] where there is one")
+        raise UsageError(Argument(word), ": a list of vectors is wanted, [[x, y, z]] where there is one")
     return [arguments.numbers(row, robot.description.values, word, (3,)) for row in found]

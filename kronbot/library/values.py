@@ -36,7 +36,7 @@ def by_index(robot: Robot, given: Values | None, word: str) -> dict[int, float]:
     """
     parts = _parts(robot, given, word)
     if any(part.rows is not None for part in parts):
-        raise UsageError(f"{word}: one point is wanted here, not rows of them")
+        raise UsageError(Argument(word), ": one point is wanted here, not rows of them")
     return {i: value for part in parts for i, value in zip(part.indices, part.values.tolist(), strict=True)}
 
 
@@ -68,7 +68,7 @@ def of_drives(robot: Robot, found: dict[int, float], word: str) -> dict[int, flo
     """The values by the places of what the joints' drives move. Raises UsageError where one is not a joint's."""
     moved = {place: joint.driven for joint in robot.joints for place in (joint.index, joint.driven)}
     if found.keys() - moved.keys():
-        raise UsageError(f"{word} is by joint: {', '.join(joint.name for joint in robot.joints)}")
+        raise UsageError(Argument(word), f" is by joint: {', '.join(joint.name for joint in robot.joints)}")
     return {moved[place]: value for place, value in found.items()}
 
 
@@ -106,7 +106,7 @@ def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
     if given is None:
         return []
     if is_a(given, str):
-        raise UsageError(f"{word}: give values by name or as a list, not the text {quote(given)}")
+        raise UsageError(Argument(word), f": give values by name or as a list, not the text {quote(given)}")
     if is_a(given, Mapping) or (type(given) is not np.ndarray and arguments.is_named(given)):
         named = arguments.pairs(given, word)
         places = [_index(robot, name, word) for name in named]
@@ -115,7 +115,7 @@ def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
         columns = [_column(robot, value, word)[..., None] for value in named.values()]
         return [_Part.of([place], column) for place, column in zip(places, columns, strict=True)]
     if not arguments.is_list(given):
-        raise UsageError(f"{word}: give values by name or as a list, not {arguments.shown(given)}")
+        raise UsageError(Argument(word), f": give values by name or as a list, not {arguments.shown(given)}")
     # Before any of very many values is read.
     if type(given) is np.ndarray and given.ndim:
         _indices(robot, given.shape[-1], word)
@@ -124,7 +124,7 @@ def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
     table = np.atleast_1d(arguments.array(given, robot.description.values, word))
     indices = _indices(robot, table.shape[-1], word)
     if table.ndim == 2 and not len(table):
-        raise UsageError(f"{word}: there are no rows")
+        raise UsageError(Argument(word), ": there are no rows")
     return [_Part.of(indices, table)]
 
 
@@ -133,8 +133,9 @@ def _indices(robot: Robot, count: int, word: str) -> Sequence[int]:
     joints = list(robot.rigid)
     if count not in (robot.n, len(joints)):
         raise UsageError(
-            f"{word} got {count} value{'s' if count != 1 else ''}; the robot has {robot.n} coordinates "
-            f"({listing(robot.coordinates)}), {len(joints)} of them joints"
+            Argument(word),
+            f" got {count} value{'s' if count != 1 else ''}; the robot has {robot.n} coordinates "
+            f"({listing(robot.coordinates)}), {len(joints)} of them joints",
         )
     return list(range(robot.n)) if count == robot.n else joints
 
@@ -142,15 +143,15 @@ def _indices(robot: Robot, count: int, word: str) -> Sequence[int]:
 def _column(robot: Robot, value: object, word: str) -> Array:
     column = arguments.array(value, robot.description.values, word, depth=1)
     if column.ndim and not len(column):
-        raise UsageError(f"{word}: a number or a column of numbers is wanted, not one of shape (0,)")
+        raise UsageError(Argument(word), ": a number or a column of numbers is wanted, not one of shape (0,)")
     return column
 
 
 def _index(robot: Robot, name: str, word: str) -> int:
     if name not in robot.coordinates:
         if any(link.joint.name == name and link.joint.follows is not None for link in robot.file.links):
-            raise UsageError(f"{word}: joint {quote(name)} follows others and has no coordinate: give theirs")
-        raise unknown(name, robot.coordinates, f"{word}: no coordinate ", there="; coordinates are")
+            raise UsageError(Argument(word), f": joint {quote(name)} follows others and has no coordinate: give theirs")
+        raise unknown(name, robot.coordinates, Argument(word), ": no coordinate ", there="; coordinates are")
     return robot.coordinates.index(name)
 
 

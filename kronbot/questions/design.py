@@ -16,7 +16,7 @@ from kronbot.description.controlling import Control, StateFeedback
 from kronbot.description.gains import AT, ROW, SEEN, TORQUE
 from kronbot.description.schema import Simulate
 from kronbot.description.table import Table
-from kronbot.description.wording import listing
+from kronbot.description.wording import listing, unknown
 from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.feedback import (
@@ -179,7 +179,7 @@ def away(robot: Robot, wish: Wish, states: Sequence[str]) -> Array:
     x = dict.fromkeys(states, 0.0)
     for name, value in (wish.deviation if wish.deviation is not None else usual).items():
         if name not in x:
-            raise UsageError(f"deviation: no {name!r} here; there are {', '.join(states)}")
+            raise unknown(name, states, Argument("deviation"), ": no ", behind=" here")
         x[name] = value
     return np.array([*x.values()])
 
@@ -190,10 +190,10 @@ def _by_name(
     values = dict.fromkeys(known, default)
     for name, value in (given or {}).items():
         if name not in values:
-            raise UsageError(f"{word}: no {name!r} here; there are {', '.join(known)}")
+            raise unknown(name, known, Argument(word), ": no ", behind=" here")
         if value < 0 or (positive and value == 0):
             raise UsageError(
-                f"{word}: that of {name} must be {'positive' if positive else 'at least 0'}, not {value:g}"
+                Argument(word), f": that of {name} must be {'positive' if positive else 'at least 0'}, not {value:g}"
             )
         values[name] = value
     return np.array(list(values.values()))
@@ -220,7 +220,7 @@ def _observer(
     """
     sensors = {name: value for name, value in noise.items() if name not in inputs}
     if not sensors:
-        raise UsageError("noise: a Kalman filter wants sensors, like q1: 1e-4")
+        raise UsageError(Argument("noise"), ": a Kalman filter wants sensors, like q1: 1e-4")
     _by_name(sensors, states, "noise", 0.0, positive=True)
     moved = _by_name({name: value for name, value in noise.items() if name in inputs}, inputs, "noise", 1.0)
     C = np.eye(len(states))[[states.index(name) for name in sensors]]

@@ -139,7 +139,7 @@ def prepared(
         else:
             made[word] = each.empty if given is None else given
             if isinstance(given, list) and len(each.keys) > 1 and len(given) != 1:
-                raise UsageError(f"{word} has {len(given)} vectors: vary one, or take them as they are")
+                raise UsageError(Argument(word), f" has {len(given)} vectors: vary one, or take them as they are")
     return made
 
 
@@ -157,7 +157,7 @@ def _by_name(robot: Robot, word: str, given: object) -> dict[str, object]:
     for names in FORMS.values() if word == "inverse" else (robot.coordinates, joints):
         if isinstance(given, list) and len(given) == len(names) and not any(isinstance(x, list) for x in given):
             return dict(zip(names, given, strict=True))
-    raise UsageError(f"{word}: one point is wanted where a part of it is varied: values by name, or as a list")
+    raise UsageError(Argument(word), ": one point is wanted where a part of it is varied: values by name, or as a list")
 
 
 def placed(base: Mapping[str, object], meant: Sequence[Meaning], values: Sequence[Value]) -> tuple[dict, dict]:  # type: ignore[type-arg]

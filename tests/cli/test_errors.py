@@ -462,3 +462,21 @@ def test_messages_name_what_is_given(line, told, capsys):
     said = capsys.readouterr().err
     named = {word.strip(":,") for word in said.split() if word.startswith("--")}
     assert told in said and named <= {*line, "--motion", "--symbolic"}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("plan khang --to qa=1 --duration 1 --effort-limits qa=1:2", "--effort-limits qa: limits on either side of 0"),
+        ("plan khang --to qa=1 --duration 1 --effort-limits qb=1", "--effort-limits: no joint 'qb'"),
+        ("plan khang --to qa=1 --duration 1 --effort-limits qa=-1", "--effort-limits qa must be positive"),
+        ("plan khang --to qa=1 --duration 1 --limits qa=2:1", "--limits qa: a lower and a higher one are wanted"),
+        ("design khang --lqr --weights qb=1", "--weights: no 'qb' here"),
+        ("design khang --lqr --deviation qb=1", "--deviation: no 'qb' here"),
+        ("design khang --lqr --noise torque.qa=1", "--noise: a Kalman filter wants sensors"),
+    ],
+)
+def test_messages_name_options(words, told, capsys):
+    """Where the library knows arguments."""
+    assert run(words.split()) == 2
+    assert capsys.readouterr().err.startswith(f"Error: {told}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from kronbot.cli.input.completion import STANDARD_INPUT
 from kronbot.cli.input.streams import opened
+from kronbot.cli.output.messages import worded
 from kronbot.description import limits
 from kronbot.description.csv_lines import Line, lines_of
 from kronbot.description.mistakes import first_of
@@ -83,17 +84,17 @@ def wrong_values(
         return [(row, each, f"{each}: {why}") for row, each, why in error.values]
     known: dict[Value, str | None] = {}
     found: list[tuple[int, str, str]] = []
-    if str(refusal(["0"])) == str(error):
-        return [(0, name, str(error))]
+    if (name_alone := refusal(["0"])) is not None and worded(name_alone) == worded(error):
+        return [(0, name, worded(error))]
     for row, value in enumerate(column[:], 1):
         if value not in known and len(known) < FEW:
             alone = refusal([value])
-            known[value] = None if alone is None else str(alone)
+            known[value] = None if alone is None else worded(alone)
         if (why := known.get(value)) is not None:
             found.append((row, name, why))
         if len(found) > limits.MISTAKES:
             break
-    return found or [(0, name, str(error))]
+    return found or [(0, name, worded(error))]
 
 
 class _Heard:

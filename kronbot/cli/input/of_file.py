@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from kronbot.cli.input.cases import wrong_values
 from kronbot.cli.input.given import arguments
+from kronbot.cli.output.messages import worded
 from kronbot.description.sweeping import Sweep
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, DescriptionError, UsageError
@@ -63,7 +64,7 @@ class OfFile:
             except click.UsageError as error:
                 wrong.append((path, error.message, False))
             except UsageError as error:
-                wrong.append((path, str(error), False))
+                wrong.append((path, worded(error), False))
             else:
                 if left_out(str(option.name)):
                     options[str(option.name)] = value
@@ -91,7 +92,7 @@ class OfFile:
             return error
         wrong = list(self._wrong(ask))
         if not wrong and self.alone:
-            wrong = [(("sweep",), str(error), True)]
+            wrong = [(("sweep",), worded(error), True)]
         return self.robot.description.mistaken(wrong) if wrong else error
 
     def _wrong(self, ask: Callable[..., object]) -> Iterator[Wrong]:
@@ -127,7 +128,7 @@ class OfFile:
         for name, value in self.options.items():
             case = Case({}, arguments(self.robot.model, {name: value}))
             if isinstance(answer := next(self.robot.answers(self.told.question, [case])), UsageError):
-                yield ("sweep", "options", name), str(answer), False
+                yield ("sweep", "options", name), worded(answer), False
 
 
 def _refusal(ask: Callable[..., object], *given: object) -> str | None:
@@ -135,5 +136,5 @@ def _refusal(ask: Callable[..., object], *given: object) -> str | None:
     try:
         ask(*given)
     except UsageError as error:
-        return str(error)
+        return worded(error)
     return None

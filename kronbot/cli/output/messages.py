@@ -21,7 +21,6 @@ WIDTH = 100
 
 # Options that have another name than the argument.
 _OPTIONS = {"axes": "in", "functions": "of", "loads": "load", "parameters": "set", "shared": "cse"}
-_OPTIONS |= {"closed_loop": "closed-loop", "effort_limits": "effort-limits"}
 _TAB = " " * 4
 _CUT = "..."
 # What tells warnings of one kind apart: names and numbers. So many of them have their lines told.
@@ -46,9 +45,10 @@ def worded(error: KronbotError) -> str:
 
 
 def _option(argument: Argument) -> str:
-    if not argument.name.isidentifier():  # a part of one, like the load on a frame
+    name, _, part = argument.name.partition(" ")  # of one, like the load on a frame
+    if not name.isidentifier():
         return str(argument)
-    return f"--{_OPTIONS.get(argument.name, argument.name)} {argument.value}".rstrip()
+    return " ".join(filter(None, (f"--{_OPTIONS.get(name, name).replace('_', '-')}", part, argument.value)))
 
 
 def show_warnings(warnings: Iterable[Mistake]) -> None:
