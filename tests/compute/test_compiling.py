@@ -1,5 +1,6 @@
 """Native code equals interpretation to the bit, and a missing compiler or an unsafe cache only means interpretation."""
 
+import errno
 import fcntl
 import logging
 import os
@@ -434,6 +435,41 @@ def test_a_full_disk_leaves_nothing_behind(kept, monkeypatch, reasons):
     monkeypatch.undo()
     assert "No space left" in reasons()
     assert [name for name in os.listdir(kept.path) if not name.startswith("lock-")] == []
+
+
+KEY = "c" * 64
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("failing", [".sha256", ".so"])
+def test_what_takes_no_place_leaves_nothing_wrong(kept, monkeypatch, failing, stored):
+    """Whichever of the two it is, and whether there was another before: the one that stays is right, or none."""
+    if stored:
+        with kept.build_folder(KEY) as place:
+            kept.store(KEY, b"before", place)
+    whole = os.replace
+
+    def full(name, target, **where):
+        if str(target).endswith(failing):
+            raise OSError(errno.EIO, "Input/output error")
+        whole(name, target, **where)
+
+    monkeypatch.setattr(os, "replace", full)
+    with kept.build_folder(KEY) as place, pytest.raises(OSError, match="Input/output"):
+        kept.store(KEY, b"after", place)
+    before = {f"{KEY}.sha256", f"{KEY}.so"} if stored and failing == ".sha256" else set()
+    assert {name for name in os.listdir(kept.path) if not name.startswith("lock-")} == before
+    assert kept.content(KEY, "so") == (b"before" if before else None)
+
+
+def test_digests_of_what_came_no_further_go(kept):
+    """Of a process that was killed between the two; not those of one that is at it."""
+    for key, age in (("a" * 64, cache.ABANDONED + 60), ("b" * 64, 0)):
+        digest = kept.path / f"{key}.sha256"
+        digest.write_text("0" * 64)
+        os.utime(digest, (time.time() - age,) * 2)
+    with cache.Cache(kept.path):
+        assert [name[0] for name in os.listdir(kept.path) if name.endswith(".sha256")] == ["b"]
 
 
 def test_a_library_that_does_not_load(kept, tmp_path, monkeypatch, reasons):

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -31,7 +31,9 @@ DIGEST = 64
 # How often (s) a process that waits for another one looks again.
 PATIENCE_STEP = 0.05
 
+SUFFIXES = ("so", "robot")
 ENTRY = re.compile(r"[0-9a-f]{64}\.(so|robot)")
+DIGESTS = re.compile(r"[0-9a-f]{64}\.sha256")
 OWN = re.compile(r"[0-9a-f]{64}\.(so|robot|sha256)|lock-[0-9a-f]{2}")
 BUILD = re.compile(r"build-([0-9a-f]{2})-[0-9a-f]{16}")
 
@@ -109,7 +111,7 @@ class Cache:
     def store(self, key: str, content: bytes, place: Path, suffix: str = "so") -> Path:
         """Keep a library, or what the suffix says, by its key, by way of a build folder of this cache.
 
-        Returns its path.
+        Returns its path. Raises OSError; then there is nothing by the key, or what was there before.
         """
         own = f"{key}.{suffix}"
         # The digest first: whoever sees the entry finds it. Both are written before: a full disk leaves none alone.
@@ -117,8 +119,11 @@ class Cache:
         for name, part in parts.items():
             with open(self._folder.open(f"{place.name}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(part)
-        for name in parts:
-            self._folder.rename(f"{place.name}/{name}", name)
+        with ExitStack() as renamed:
+            for name in parts:
+                self._folder.rename(f"{place.name}/{name}", name)
+                renamed.callback(self._forget, parts)  # with another's digest what was there before is wrong, too
+            renamed.pop_all()
         return self.path / own
 
     @contextmanager
@@ -186,8 +191,11 @@ class Cache:
 
     def forget(self, key: str) -> None:
         """Remove one library."""
-        for suffix in ("so", "sha256"):
-            self._remove(f"{key}.{suffix}")
+        self._forget((f"{key}.so", f"{key}.sha256"))
+
+    def _forget(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._remove(name)
 
     def clear(self) -> int:
         """Remove everything that the cache has put into its folder; how many entries that were."""
@@ -200,8 +208,16 @@ class Cache:
         return count
 
     def _remove_abandoned(self) -> None:
-        """Build folders of processes that were killed: nobody holds the lock that their builder held."""
-        for build in filter(None, map(BUILD.fullmatch, self._folder.names())):
+        """Build folders of processes that were killed: nobody holds the lock that their builder held.
+
+        So are digests of entries that came no further, or that somebody has removed.
+        """
+        names = {*self._folder.names()}
+        for digest in filter(DIGESTS.fullmatch, names):
+            status = self._folder.found(digest) if names.isdisjoint(map(digest[:65].__add__, SUFFIXES)) else None
+            if status is not None and status.st_mtime < time.time() - ABANDONED:
+                self._remove(digest)
+        for build in filter(None, map(BUILD.fullmatch, names)):
             with suppress(OSError):
                 handle = self._lock(build[1])
                 try:
