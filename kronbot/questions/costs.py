@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kronbot.compute.arrays import Scalar
@@ -15,7 +17,10 @@ def cost(times: Array, x: Array, u: Array, Q: Array, R: Array) -> float:
     return float((np.diff(times) * (running[1:] + running[:-1])).sum() / 2)
 
 
-def unpaid(summary: dict[str, Scalar], error: Interrupted) -> Interrupted:
-    """What somebody who interrupts the simulation of a cost is told; the ``summary`` is marked incomplete."""
-    summary["complete"] = False
+# What a summary has where the simulation of a cost was interrupted.
+UNPAID: Mapping[str, Scalar] = {"complete": False}
+
+
+def unpaid(error: Interrupted) -> Interrupted:
+    """What somebody who interrupts the simulation of a cost is told."""
     return Interrupted(*error.args, ", in the simulation of the cost; the gains are there")

@@ -39,7 +39,7 @@ from kronbot.model.robot import Robot
 from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.at_rows import at_rows
 from kronbot.questions.closed_loop import MARGINS, controls, margin_numbers
-from kronbot.questions.costs import cost, unpaid
+from kronbot.questions.costs import UNPAID, cost, unpaid
 from kronbot.questions.elements import told_of_time
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
@@ -160,7 +160,9 @@ def design(
     slowest, fastest = float(np.abs(closed.real).min()), float(np.abs(closed).max())
     if P is not None and not locked:
         model = found, P, Q, R, states, inputs, slowest, fastest
-        stopped = _add_costs(summary, robot, wish, arrays["gains"], model, progress, told)
+        costs, doubts, stopped = _costs(robot, wish, arrays["gains"], model, progress)
+        summary |= costs
+        told += doubts
     named = {"q": robot.by_name(found.point.q)}
     named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(found.point.tau).tolist(), strict=True))
     return Outcome(Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot), stopped)
@@ -235,25 +237,25 @@ def _observer(
     }
 
 
-def _add_costs(
-    summary: dict[str, Scalar],
+def _costs(
     robot: Robot,
     wish: Wish,
     gains: NamedArray,
     model: tuple[Found, Array, Array, Array, Sequence[str], Sequence[str], float, float],
     progress: Callable[[float], None] | None,
-    told: list[str],
-) -> Interrupted | None:
-    """The cost of coming back from a deviation: of the linear model, and of the robot itself in a simulation."""
+) -> tuple[dict[str, Scalar], list[str], Interrupted | None]:
+    """The cost of coming back from a deviation: of the linear model, and of the robot itself in a simulation.
+
+    With what is to be said of it, and who interrupted it.
+    """
     found, P, Q, R, states, inputs, slowest, fastest = model
     start = away(robot, wish, states)
-    summary["cost_predicted"] = float(start @ P @ start)
+    costs: dict[str, Scalar] = {"cost_predicted": float(start @ P @ start)}
     duration = LONG / slowest if slowest else np.inf
     if progress is None:
-        return None
+        return costs, [], None
     if not duration * fastest <= LIMIT:  # also where all poles are 0
-        told.append(f"no cost is simulated: the slowest pole, {slowest:.3g} 1/s, would take {duration:.3g} s")
-        return None
+        return costs, [f"no cost is simulated: the slowest pole, {slowest:.3g} 1/s, would take {duration:.3g} s"], None
     q = {i: float(found.point.q[i] + start[i]) for i in range(robot.n)}
     qd = {i: float(start[robot.n + i]) for i in range(robot.n)}
     run = Run(duration, duration / ROWS, "recursive", "rodas", Tolerances(1e-8, 1e-10), q, qd)
@@ -262,15 +264,13 @@ def _add_costs(
         if series.error is not None:
             raise series.error
     except Interrupted as error:
-        return unpaid(summary, error)
+        return {**costs, **UNPAID}, [], unpaid(error)
     except Failure as error:
-        told.append(f"the robot itself does not come back from the deviation: {error}")
-        return None
+        return costs, [f"the robot itself does not come back from the deviation: {error}"], None
     rows = series.result.series
     x = np.column_stack([rows[name] for name in states]) - np.concatenate([found.point.q, 0 * found.point.q])
     tau = np.column_stack([rows[name] for name in inputs]) - np.asarray(found.point.tau)
-    summary["cost_simulated"] = cost(rows["t"], x, tau, Q, R)
-    return None
+    return {**costs, "cost_simulated": cost(rows["t"], x, tau, Q, R)}, [], None
 
 
 def with_gains(robot: Robot, gains: NamedArray) -> Robot:

@@ -24,7 +24,7 @@ from kronbot.mechanics.multibody.recursion import demand_inertia, forward_dynami
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
-from kronbot.questions.costs import cost, unpaid
+from kronbot.questions.costs import UNPAID, cost, unpaid
 from kronbot.questions.design import Wish, away, design, weighing, with_gains
 from kronbot.questions.elements import demand_constant
 from kronbot.questions.linearize import Linearization, Point
@@ -110,7 +110,8 @@ def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) ->
         try:
             summary |= _simulated(robot, arrays["gains"], pieces, start, (Q, R, P[-1]), told)
         except Interrupted as error:
-            stopped = unpaid(summary, error)
+            stopped = unpaid(error)
+            summary |= UNPAID
     progress(1.0)
     at = {"start": robot.by_name(nominal.q[0]), "end": robot.by_name(nominal.q[-1])}
     return Outcome(Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, told, about=robot), stopped)

@@ -102,6 +102,8 @@ class Journal:
             raise UsageError(f"{place}: the sweep that was writing it has just ended")
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or not host.own(found):
             raise Failure(f"{place} {_FOREIGN}")
+        if host.exposed(found):  # its rows would be believed
+            raise Failure(f"{place} can be written by others: look at it, then chmod go-w it, or remove it")
 
     def _head(self, place: str) -> dict[str, Any] | None:
         """The key of a journal that is there, None where not even that is whole. Raises UsageError for another file."""

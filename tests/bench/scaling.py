@@ -99,7 +99,7 @@ def large(chosen=LARGE):
                     with timed(entry, f"{solver} {choice}"):
                         motion.run()
                 entry[f"{solver} steps"] = motion.solver.steps
-                functions = Functions(*motion.solver.native._functions)
+                functions = Functions(*motion.solver.native.functions)
                 entry[f"{solver} instructions"], entry[f"{solver} differ"] = (
                     functions.instructions,
                     functions.statements,

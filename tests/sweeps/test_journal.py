@@ -189,6 +189,18 @@ def test_links_and_files_of_others_are_left_alone(file, tmp_path):
             opened(file, overwrite=True)
 
 
+@pytest.mark.parametrize("mode", [0o666, 0o620])
+def test_one_that_others_could_have_written_is_not_believed(file, mode):
+    """As functions in the cache are not, and files behind links."""
+    opened(file).close()
+    part = file.with_name("sweep.csv.part")
+    part.chmod(mode)
+    with pytest.raises(KronbotError, match="can be written by others: look at it, then chmod go-w it, or remove it"):
+        opened(file, resume=True)
+    part.chmod(0o644)
+    opened(file, resume=True).close()
+
+
 def test_it_is_for_the_user_alone(file):
     opened(file).close()
     assert file.with_name("sweep.csv.part").stat().st_mode & 0o077 == 0

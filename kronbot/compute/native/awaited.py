@@ -23,7 +23,7 @@ class Native:
     """
 
     def __init__(self, *functions: casadi.Function) -> None:
-        self._functions = functions
+        self.functions = functions
         self._sizes = [instructions(function) for function in functions]
         self._compilation: Compilation[casadi.Function] | None = None
         self._tried: set[Effort] = set()
@@ -48,7 +48,7 @@ class Native:
         from kronbot.compute.native.use import BESIDE, worthwhile
 
         if self._subject is None:
-            self._subject = Functions(*self._functions)
+            self._subject = Functions(*self.functions)
             self._code = cached(self._subject)
         if self._subject.looking > spent:
             return
