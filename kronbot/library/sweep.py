@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from kronbot.compute import views
 from kronbot.compute.native import policy
 from kronbot.description.limits import MISTAKES
 from kronbot.description.wording import no_entry
-from kronbot.errors import Argument, ComputationError, Interrupted, StrangeValues, UsageError
+from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments as plain_arguments
 from kronbot.library.arguments import Progress
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 MOST = varied.MOST
 # Arguments that take rows of points where a question is asked once.
 _POINTS = ("q", "qd", "qdd")
-# Values that are told of as wrong.
-TOLD = 10
 # More processes than this are a mistake.
 MOST_WORKERS = 4096
 
@@ -321,7 +319,7 @@ def sweep(
                 raise UsageError(f"{name} is varied, and fixed: leave one out")
             options[meaning.argument] = tuple(map(names.whole, values))
     if wrong:
-        raise _strange(sorted(wrong), () if table is None else table)
+        raise names.strange(sorted(wrong), () if table is None else table)
     prepared = names.prepared(robot.model, fixed, made.names, meant)
     _, first = names.placed(prepared, meant, made.rows(0, 1)[0])
     possible = {name: (value,) for name, value in first.items()} | options
@@ -332,17 +330,6 @@ def sweep(
     if place is not None:
         place.form.demand_room(task)
     return Sweep(robot, task, hands, place, strict, progress, Tally(kept))
-
-
-def _strange(wrong: Sequence[tuple[int, str, str]], of_cases: Collection[str]) -> StrangeValues:
-    """The error for values that can be none, with their rows where they are ``of_cases``."""
-    told = [
-        f"row {row} of the cases, {name}: {why}" if name in of_cases else f"{name}: {why}" for row, name, why in wrong
-    ]
-    told = list(dict.fromkeys(told))
-    error = StrangeValues("\n".join(told[:TOLD] + ["and more"] * (len(told) > TOLD)))
-    error.values = wrong
-    return error
 
 
 def _names(value: object, word: str) -> str | list[str]:

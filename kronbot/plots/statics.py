@@ -16,7 +16,7 @@ from kronbot.floats import rounded
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.build import at_order
-from kronbot.plots import arms, stills, style
+from kronbot.plots import arms, loads, stills, style
 from kronbot.plots.arms import View
 from kronbot.plots.curves import ROUNDING, level
 from kronbot.plots.style import GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
@@ -40,8 +40,6 @@ ALIKE = {"torques": 3, "strains": 3, "sags": 3, "deflections": 6, "twists": 3}
 MARKS = (".", "s", "^")
 # Points that the legend has beside each other.
 ROOM = 0.99 * 72 * WIDTH
-# Units of the columns of a load.
-UNITS = {"force": "N", "moment": "N m"}
 
 
 # What postures that have nothing in common are drawn over; the panel in space.
@@ -134,6 +132,7 @@ def draw(result: Result) -> Picture:
     what += f" to scale{f' (order {order})' if panels and len(results) > 1 else ''}, grey: undeformed"
     for i, (key, view) in enumerate(views.items()):
         _outlines(axes[key], robot, drawings, view, i == 0)
+        loads.draw(axes[key], main, chosen.tolist(), view, i == 0)
         arms.finish(axes[key], view, what if i == 0 else f"the same, seen along {view.along}")
     return axes
 
@@ -173,8 +172,8 @@ def by_order(result: Result) -> dict[str, Result]:
 
 def _swept(robot: Robot, result: Result) -> str | None:
     """The column of the joint with most different angles, where all stay of the load with most; None where these do."""
-    loads = [f"{word}.{axis}" for word in UNITS for axis in "xyz"]
-    for names in ([f"angle.{joint.name}" for joint in robot.joints], loads):
+    columns = [f"{word}.{axis}" for word in loads.UNITS for axis in "xyz"]
+    for names in ([f"angle.{joint.name}" for joint in robot.joints], columns):
         counts = {name: len(np.unique(result.series[name])) for name in names}
         if counts and max(counts.values()) > 1:
             return max(counts, key=lambda name: counts[name])
@@ -305,7 +304,7 @@ def _readable(robot: Robot, column: str, values: np.ndarray) -> tuple[str, float
     """What a column of given values is called, and its factor and unit: degrees where an axis has degrees."""
     kind, _, name = column.partition(".")
     if kind != "angle":
-        return column, *readable(float(np.abs(values).max()), UNITS[kind])
+        return column, *readable(float(np.abs(values).max()), loads.UNITS[kind])
     if next(each for each in robot.joints if each.name == name).revolute:
         return short(name), 180 / math.pi, "deg"
     return short(name), *readable(float(np.abs(values).max()), "m")

@@ -97,6 +97,8 @@ def dexterity(arrays: dict[str, NamedArray]) -> dict[str, Scalar]:
     T, R = (np.asarray(arrays[name].values, dtype=float) for name in ("J_T", "J_R"))
     summary: dict[str, Scalar] = {}
     for suffix, matrix in (("", np.vstack([T, R])), (".T", T), (".R", R)):
+        if not matrix.size:
+            continue
         try:
             singular = np.linalg.svd(all_finite(matrix), compute_uv=False)
         except np.linalg.LinAlgError:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from kronbot.description.choices import POSE
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import quote, unknown, unknown_name
-from kronbot.errors import Argument, KronbotError, UsageError
+from kronbot.errors import Argument, KronbotError, StrangeValues, UsageError
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.model.robot import Robot
 from kronbot.questions.kinematics import FORMS
@@ -23,6 +23,8 @@ GATHERED = {
 }  # fmt: skip
 # Those that hold a value by name, each of which may be varied: to.q1, weights.q1_dot.
 BY_NAME = ("to", "effort_limits", "limits", "weights", "effort", "noise", "deviation")
+# Values that are told of as wrong.
+TOLD = 10
 _RATES = {"qd": "rate", "qdd": "acceleration"}
 
 
@@ -200,6 +202,17 @@ def strange_values(robot: Robot, name: str, meaning: Meaning, cases: Cases) -> I
     for value in cases.values_of(name) if meaning.number else ():
         if isinstance(value, bool | str) and (wrong := _wrong(robot, value)):
             yield from ((i, name, wrong) for i in cases.rows_of(name, value))
+
+
+def strange(wrong: Sequence[tuple[int, str, str]], of_cases: Collection[str]) -> StrangeValues:
+    """The error for values that can be none, with their rows where they are ``of_cases``."""
+    told = [
+        f"row {row} of the cases, {name}: {why}" if name in of_cases else f"{name}: {why}" for row, name, why in wrong
+    ]
+    told = list(dict.fromkeys(told))
+    error = StrangeValues("\n".join(told[:TOLD] + ["and more"] * (len(told) > TOLD)))
+    error.values = wrong
+    return error
 
 
 def _wrong(robot: Robot, value: bool | str) -> str | None:

@@ -573,6 +573,14 @@ def test_elements_and_further_frames_stand_behind_the_links():
     np.testing.assert_array_equal(data["U"], np.eye(7))
 
 
+def test_tendons_know_their_rest():
+    """A page tells those that are slack by it; nobody does where it has no value."""
+    stay = FLOATING + "  - {name: stay, type: tendon, between: [base, upper], stiffness: 9, rest: L}\n"
+    for told, found in (("1.5", [{"first": 1, "count": 1, "rest": 1.5}]), ("", [])):
+        robot = kronbot.loads(stay.replace("links:", f"parameters: {{L: {told}}}\nlinks:")).model
+        assert Shown(robot, []).data(np.zeros((1, robot.n)))["tendons"] == found
+
+
 @pytest.mark.slow
 def test_loads_are_arrows():
     """On frames, along beams, on the endpoint, and what the base bears."""

@@ -1401,6 +1401,21 @@ elements:
 """
 
 
+def test_one_load_is_an_arrow_with_a_name(picture):
+    """To the endpoint, in every posture; loads that differ are what the panels are over."""
+    robot = kronbot.load("piedboeuf")
+    still = robot.statics(angles={"theta": [0, 0.5]}, forces=[[0, -5.4, 0]], moments=[[0, 0, 0.02]])
+    figure = picture(statics.draw, still)
+    (axis,) = [each for each in figure.axes if each.texts]
+    assert [each.xy for each in axis.texts] == [
+        pytest.approx((x, y)) for x, y in zip(still["endpoint.x"], still["endpoint.y"], strict=True)
+    ]
+    assert all(each.xyann[0] == each.xy[0] and each.xyann[1] > each.xy[1] for each in axis.texts)
+    assert "force 5.4 N and moment 20 mN m" in axis.get_legend_handles_labels()[1]
+    figure = picture(statics.draw, robot.statics(angles={"theta": [0]}, forces=[[0, -5.4, 0], [0, -2, 0]]))
+    assert not any(each.texts for each in figure.axes)
+
+
 def test_slack_tendons_are_called_so():
     """One that is shorter than its rest; where this has no value nobody knows."""
     robot = kronbot.loads(HELD).model

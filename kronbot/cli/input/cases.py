@@ -41,7 +41,7 @@ class Sheet:
 
         ``ask`` is the question about some of the columns.
         """
-        wrong = [each for name, column in self.columns.items() for each in wrong_values(ask, name, column)]
+        wrong = [each for name, column in self.columns.items() for each in wrong_values(ask, name, column, worded)]
         if not wrong:
             return error
         lines = self._lines({row for row, _, _ in wrong})
@@ -64,11 +64,14 @@ class Sheet:
 
 
 def wrong_values(
-    ask: Callable[[Mapping[str, Sequence[Value]]], object], name: str, column: Sequence[Value]
+    ask: Callable[[Mapping[str, Sequence[Value]]], object],
+    name: str,
+    column: Sequence[Value],
+    words: Callable[[UsageError], str],
 ) -> list[tuple[int, str, str]]:
     """Where a column is refused the rows, from 1, the name, and why; row 0 where that is the name itself, or all of it.
 
-    ``ask`` is the question about some of the columns.
+    ``ask`` is the question about some of the columns; errors are told in ``words``.
     """
 
     def refusal(values: Sequence[Value]) -> UsageError | None:
@@ -84,17 +87,17 @@ def wrong_values(
         return [(row, each, f"{each}: {why}") for row, each, why in error.values]
     known: dict[Value, str | None] = {}
     found: list[tuple[int, str, str]] = []
-    if (name_alone := refusal(["0"])) is not None and worded(name_alone) == worded(error):
-        return [(0, name, worded(error))]
+    if (name_alone := refusal(["0"])) is not None and words(name_alone) == words(error):
+        return [(0, name, words(error))]
     for row, value in enumerate(column[:], 1):
         if value not in known and len(known) < FEW:
             alone = refusal([value])
-            known[value] = None if alone is None else worded(alone)
+            known[value] = None if alone is None else words(alone)
         if (why := known.get(value)) is not None:
             found.append((row, name, why))
         if len(found) > limits.MISTAKES:
             break
-    return found or [(0, name, worded(error))]
+    return found or [(0, name, words(error))]
 
 
 class _Heard:

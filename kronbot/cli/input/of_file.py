@@ -10,7 +10,6 @@ from click.core import ParameterSource
 
 from kronbot.cli.input.cases import wrong_values
 from kronbot.cli.input.given import arguments
-from kronbot.cli.output.messages import worded
 from kronbot.description.sweeping import Sweep
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, DescriptionError, UsageError
@@ -64,7 +63,7 @@ class OfFile:
             except click.UsageError as error:
                 wrong.append((path, error.message, False))
             except UsageError as error:
-                wrong.append((path, worded(error), False))
+                wrong.append((path, str(error), False))
             else:
                 if left_out(str(option.name)):
                     options[str(option.name)] = value
@@ -92,7 +91,7 @@ class OfFile:
             return error
         wrong = list(self._wrong(ask))
         if not wrong and self.alone:
-            wrong = [(("sweep",), worded(error), True)]
+            wrong = [(("sweep",), str(error), True)]
         return self.robot.description.mistaken(wrong) if wrong else error
 
     def _wrong(self, ask: Callable[..., object]) -> Iterator[Wrong]:
@@ -112,7 +111,7 @@ class OfFile:
                     wrong = [] if why is None else [(0, why)]
                     key = why == _refusal(asked, name, ["0"])
                 else:
-                    told = wrong_values(lambda column: asked(*next(iter(column.items()))), name, values)
+                    told = wrong_values(lambda column: asked(*next(iter(column.items()))), name, values, str)
                     wrong, key = [(row, why) for row, _, why in told], True
                 for row, why in wrong:
                     path = ("sweep", part, name)
@@ -128,7 +127,7 @@ class OfFile:
         for name, value in self.options.items():
             case = Case({}, arguments(self.robot.model, {name: value}))
             if isinstance(answer := next(self.robot.answers(self.told.question, [case])), UsageError):
-                yield ("sweep", "options", name), worded(answer), False
+                yield ("sweep", "options", name), str(answer), False
 
 
 def _refusal(ask: Callable[..., object], *given: object) -> str | None:
@@ -136,5 +135,5 @@ def _refusal(ask: Callable[..., object], *given: object) -> str | None:
     try:
         ask(*given)
     except UsageError as error:
-        return worded(error)
+        return str(error)
     return None

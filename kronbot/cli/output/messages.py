@@ -21,6 +21,7 @@ WIDTH = 100
 
 # Options that have another name than the argument.
 _OPTIONS = {"axes": "in", "functions": "of", "loads": "load", "parameters": "set", "shared": "cse"}
+_OPTIONS |= {"closed_loop": "closed-loop", "effort_limits": "effort-limits"}
 _TAB = " " * 4
 _CUT = "..."
 # What tells warnings of one kind apart: names and numbers. So many of them have their lines told.
@@ -48,7 +49,7 @@ def _option(argument: Argument) -> str:
     name, _, part = argument.name.partition(" ")  # of one, like the load on a frame
     if not name.isidentifier():
         return str(argument)
-    return " ".join(filter(None, (f"--{_OPTIONS.get(name, name).replace('_', '-')}", part, argument.value)))
+    return " ".join(filter(None, (f"--{_OPTIONS.get(name, name)}", part, argument.value)))
 
 
 def show_warnings(warnings: Iterable[Mistake]) -> None:

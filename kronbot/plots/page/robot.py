@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import casadi
@@ -82,6 +82,15 @@ class Shown:
         """How many straight pieces all elements have."""
         return sum(len([*each.pieces]) for each in self.robot.elements)
 
+    @property
+    def _tendons(self) -> Iterator[dict[str, float]]:
+        """Which pieces they have, and how long they are at rest, m; of those where that has a value."""
+        ends = [0, *accumulate(len([*each.pieces]) for each in self.robot.elements)]
+        for element, (first, end) in zip(self.robot.elements, pairwise(ends), strict=True):
+            if element.one_sided and not self.robot.parameters.free_in(element.rest):
+                rest = self.robot.parameters.evaluate(element.rest, "view")
+                yield {"first": first, "count": end - first, "rest": rest}
+
     def _numbers(self, beam: bool) -> int:
         return drawing.OF_LINK + drawing.OF_SECTION * self._places * beam
 
@@ -136,6 +145,7 @@ class Shown:
                 for free in [isinstance(link.joint, FreeJoint)]
             ],
             "elements": [starts[-1] + 2 * drawing.OF_POINT * i for i in range(self._pieces)],
+            "tendons": list(self._tendons),
             "bodies": [_body(body) for body in self._bodies],
             "endpoint": {"link": robot.endpoint.link, "position": self._endpoint.tolist()},
         }

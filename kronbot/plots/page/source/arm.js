@@ -9,6 +9,8 @@ const BEFORE = 0, HINGE = 3, ROOT = 6, TIP = 18, SECTIONS = 30, SECTION = 12;
 const AROUND = 20;
 // Radii as shares of the robot's size.
 const BEAM = 0.011, ROD = 0.007, WIDEST = 0.02, ELLIPSOID = 0.15, POINT = 0.03, SMALLEST = 0.012, AXES = 0.07;
+// What does not hold is pale and thin: opacity, and its radius as a share of that of a rod.
+const SLACK = 0.35, THIN = 0.5;
 // Of more links drums and boxes are smaller: they would hide short links.
 const MANY = 12;
 // Okabe and Ito's colours.
@@ -108,6 +110,7 @@ export class Arm {
     this.robot = robot;
     this.scene = scene;
     this.y = new Float64Array(robot.numbers);
+    this.z = new Float64Array(robot.numbers);
     this.group = new Group();
     this.frames = [];
     this.bodies = [];
@@ -132,6 +135,8 @@ export class Arm {
       return part;
     });
     this.elements = robot.elements.map((at) => ({ at, mesh: add(new Mesh(rod, paints.element)) }));
+    this.taut = paints.element;
+    this.slack = Object.assign(paints.element.clone(), { transparent: true, opacity: SLACK });
     this.endpoint = new Mesh(new SphereGeometry(1.5 * ROD * size, 16, 12), paints.endpoint);
     this.endpoint.position.fromArray(robot.endpoint.position);
     this.links[robot.endpoint.link].tip.add(this.endpoint);
@@ -185,8 +190,10 @@ export class Arm {
     }
   }
 
-  pose(q) {
-    const y = this.y;
+  // At q, which may be exaggerated; whether tendons hold is seen where the robot really is.
+  pose(q, real = q) {
+    const y = this.y, z = this.robot.tendons.length && real !== q ? this.z : y;
+    if (z !== y) this.scene(real, z);
     this.scene(q, y);
     for (const part of this.links) {
       const { at, sections } = part.link;
@@ -208,6 +215,14 @@ export class Arm {
       }
     }
     for (const { at, mesh } of this.elements) stretch(mesh, y, at, y, at + 3);
+    for (const { first, count, rest } of this.robot.tendons) {
+      const pieces = this.elements.slice(first, first + count);
+      const long = pieces.reduce((sum, { at }) => sum + Math.hypot(...[0, 1, 2].map((i) => z[at + i] - z[at + 3 + i])), 0);
+      for (const { mesh } of pieces) {
+        mesh.material = long > rest ? this.taut : this.slack;
+        if (!(long > rest)) mesh.scale.x = mesh.scale.z = THIN;
+      }
+    }
     this.group.updateMatrixWorld(true);
   }
 

@@ -204,7 +204,7 @@ function extent() {
 
 function show() {
   const q = current(), drawn = steps || !modes ? exaggerated(q, state.factor) : q;
-  arm.pose(drawn);
+  arm.pose(drawn, q);
   if (ghost) {
     ghost.group.visible = state.ghost;
     if (state.ghost) ghost.pose(modes ? Float64Array.from(data.q) : undeformed(q));
