@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from decimal import ROUND_UP, Context, Decimal
 from fractions import Fraction
@@ -14,6 +15,11 @@ Array = npt.NDArray[np.float64]
 Numbers = TypeVar("Numbers", bound=npt.NDArray[Any])
 # Digits that every decimal keeps on its way through a float.
 WRITTEN = 15
+
+
+def all_finite(values: npt.NDArray[Any]) -> bool:
+    """Whether all numbers are finite, real or complex; a sum of squares that is shows it at once."""
+    return cmath.isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
 
 
 def ascending(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -38,9 +38,11 @@ class NamedArray:
         """Make it read-only, names and units, too."""
         put = object.__setattr__
         put(self, "values", read_only(self.values))
-        put(self, "rows", tuple(self.rows))
-        put(self, "units", units_kept(self.units))
-        if self.columns is not None:
+        if type(self.rows) is not tuple:
+            put(self, "rows", tuple(self.rows))
+        if type(self.units) is not str:
+            put(self, "units", units_kept(self.units))
+        if self.columns is not None and type(self.columns) is not tuple:
             put(self, "columns", tuple(self.columns))
         if self.axis is not None:
             name, values = self.axis
@@ -108,7 +110,8 @@ def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
     owner.setflags(write=False)
-    values.setflags(write=False)
+    if owner is not values:
+        values.setflags(write=False)
     return values.view()
 
 

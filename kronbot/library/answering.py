@@ -25,7 +25,7 @@ from kronbot.questions.limits import told_of_rows
 from kronbot.questions.result import Deferred, Outcome, Result
 from kronbot.records import dataclass
 from kronbot.system.forking import Aside, AtWork
-from kronbot.system.interruption import own_errors
+from kronbot.system.interruption import OwnErrors
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -66,7 +66,7 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
     @wraps(question)
     def asked(*given: Given.args, **named: Given.kwargs) -> Answer:
         try:
-            with AtWork(), own_errors(), np.errstate(all="ignore"):
+            with AtWork(), OwnErrors(), np.errstate(all="ignore"):
                 return question(*given, **named)
         except _Foreign as foreign:
             error_of_caller = foreign.error

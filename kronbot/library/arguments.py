@@ -25,7 +25,7 @@ from kronbot.description.choices import ORDERS
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import Argument, UsageError
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.kinds import is_a
 
 NumberLike: TypeAlias = float | str
@@ -36,6 +36,8 @@ Progress: TypeAlias = Callable[[float], None]
 ENTRY_LIMIT = 10_000_000
 # Numbers of an array, which may take no memory however many it has, until it is copied.
 NUMBER_LIMIT = 100_000_000
+_FLOAT64 = np.dtype(np.float64)
+_LISTS = (Sequence, np.ndarray)
 _NO_LISTS = (str, bytes, bytearray, memoryview)
 
 
@@ -215,7 +217,7 @@ def progress(value: object) -> Progress:
 
 def is_list(value: object) -> bool:
     """Whether a value is one of several entries in their order: not text, bytes, a set or a mapping."""
-    return is_a(value, Sequence | np.ndarray) and not is_a(value, _NO_LISTS)
+    return is_a(value, _LISTS) and not is_a(value, _NO_LISTS)
 
 
 def entries(value: object, word: str) -> list[object]:
@@ -404,7 +406,7 @@ def demand_room(value: object, word: str) -> None:
 def _of_floats(value: object, depth: int) -> Array | None:
     """A float, or a list or an array of nothing else, as most values are; None where there is more to look at."""
     if type(value) is np.ndarray:
-        if value.dtype != np.float64 or not 0 < value.ndim <= depth:
+        if value.dtype is not _FLOAT64 or not 0 < value.ndim <= depth:
             return None
     elif type(value) is not float:
         if not depth or type(value) not in (list, tuple) or set(map(type, value)) != {float}:  # type: ignore[call-overload]
@@ -412,7 +414,7 @@ def _of_floats(value: object, depth: int) -> Array | None:
         if len(value) > ENTRY_LIMIT:  # type: ignore[arg-type]
             return None
     made = np.array(value, dtype=np.float64) + 0.0
-    return made if np.isfinite(made).all() else None
+    return made if all_finite(made) else None
 
 
 def array_like(value: object, word: str) -> object:

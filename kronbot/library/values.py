@@ -78,14 +78,14 @@ def points(robot: Robot, given: Mapping[str, Values | None]) -> tuple[dict[str, 
     Raises UsageError like :func:`by_index`, and where inputs have rows of different number.
     """
     parts = {word: _parts(robot, values, word) for word, values in given.items()}
-    counts = {part.rows for of in parts.values() for part in of if part.rows is not None}
+    counts = {rows for of in parts.values() for _, _, rows in of if rows is not None}
     if len(counts) > 1:
         own = {word: sorted({part.rows for part in of if part.rows is not None}) for word, of in parts.items()}
         told = ", ".join(f"{word} has {' and '.join(map(str, each))}" for word, each in own.items() if each)
         raise UsageError(f"rows must be equally many: {told}")
     rows, count = {}, max(counts, default=1)
     for word, of in parts.items():
-        columns = {i: column for part in of for i, column in zip(part.indices, part.values.T, strict=True)}
+        columns = {i: column for places, values, _ in of for i, column in zip(places, values.T, strict=True)}
         rows[word] = _completed(robot, columns, word, (count,))
     return rows, bool(counts)
 
@@ -105,23 +105,24 @@ class _Part(NamedTuple):
 def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
     if given is None:
         return []
-    if is_a(given, str):
+    if type(given) is np.ndarray:
+        if given.ndim:  # before any of very many values is read
+            _indices(robot, given.shape[-1], word)
+    elif is_a(given, str):
         raise UsageError(Argument(word), f": give values by name or as a list, not the text {quote(given)}")
-    if is_a(given, Mapping) or (type(given) is not np.ndarray and arguments.is_named(given)):
+    elif is_a(given, Mapping) or arguments.is_named(given):
         named = arguments.pairs(given, word)
         places = [_index(robot, name, word) for name in named]
         if set(map(type, named.values())) == {float}:  # most often
             return [_Part.of(places, arguments.array([*named.values()], robot.description.values, word, depth=1))]
         columns = [_column(robot, value, word)[..., None] for value in named.values()]
         return [_Part.of([place], column) for place, column in zip(places, columns, strict=True)]
-    if not arguments.is_list(given):
+    elif not arguments.is_list(given):
         raise UsageError(Argument(word), f": give values by name or as a list, not {arguments.shown(given)}")
-    # Before any of very many values is read.
-    if type(given) is np.ndarray and given.ndim:
-        _indices(robot, given.shape[-1], word)
     elif type(given) in (list, tuple) and given and type(given[0]) in (str, int, float):
         _indices(robot, len(given), word)
-    table = np.atleast_1d(arguments.array(given, robot.description.values, word))
+    table = arguments.array(given, robot.description.values, word)
+    table = table if table.ndim else table[None]
     indices = _indices(robot, table.shape[-1], word)
     if table.ndim == 2 and not len(table):
         raise UsageError(Argument(word), ": there are no rows")
@@ -130,14 +131,14 @@ def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
 
 def _indices(robot: Robot, count: int, word: str) -> Sequence[int]:
     """The coordinates that so many values are for: all of them, or the joints."""
-    joints = list(robot.rigid)
+    joints = robot.rigid
     if count not in (robot.n, len(joints)):
         raise UsageError(
             Argument(word),
             f" got {count} value{'s' if count != 1 else ''}; the robot has {robot.n} coordinates "
             f"({listing(robot.coordinates)}), {len(joints)} of them joints",
         )
-    return list(range(robot.n)) if count == robot.n else joints
+    return range(robot.n) if count == robot.n else joints
 
 
 def _column(robot: Robot, value: object, word: str) -> Array:

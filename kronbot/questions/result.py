@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import cmath
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import fields, replace
 from importlib import import_module
 from os import PathLike
 from types import MappingProxyType
@@ -21,6 +20,7 @@ from kronbot.description import Description
 from kronbot.description.choices import ORDERS
 from kronbot.description.wording import Entries, no_entry, quote, unknown
 from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.floats import all_finite
 from kronbot.kinds import is_a
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 PICTURES, PAGES, NOTEBOOK = "kronbot.plots.pictures", "kronbot.plots.page.pages", "kronbot.plots.notebook"
 # And who writes them as text, beside.
 TABLES = "kronbot.questions.tables"
-_MAPPINGS = ("at", "arrays", "series", "summary", "source", "units")
+_HELD = ("arrays", "summary", "source", "units")
+_EMPTY: Mapping[str, Any] = MappingProxyType(Entries())
 
 
 class Deferred(Mapping[str, Scalar]):
@@ -91,30 +92,31 @@ class Result:
     command: str
     robot: str
     order: str
-    at: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    arrays: Mapping[str, NamedArray] = field(default_factory=dict)
-    series: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
-    summary: Mapping[str, Scalar] = field(default_factory=dict)
+    at: Mapping[str, Mapping[str, float]] = _EMPTY
+    arrays: Mapping[str, NamedArray] = _EMPTY
+    series: Mapping[str, npt.NDArray[Any]] = _EMPTY
+    summary: Mapping[str, Scalar] = _EMPTY
     warnings: Sequence[str] = ()
-    source: Mapping[str, str] = field(default_factory=dict)
+    source: Mapping[str, str] = _EMPTY
     language: str = ""
-    units: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = _EMPTY
     about: Robot | Description | None = None
     asked: object = None
 
     def __post_init__(self) -> None:
         """Make it read-only. Raises ComputationError where a number is not finite."""
-        held: dict[str, Mapping[str, Any]] = {name: getattr(self, name) for name in _MAPPINGS}
-        held["at"] = {name: MappingProxyType(Entries(point)) for name, point in self.at.items()}
-        held["series"] = {name: read_only(column) for name, column in self.series.items()}
-        if type(self.summary) is Deferred:
-            del held["summary"]
-        for name, mapping in held.items():
-            object.__setattr__(self, name, MappingProxyType(Entries(mapping)))
-        object.__setattr__(self, "warnings", tuple(self.warnings))
+        put, read = object.__setattr__, MappingProxyType
+        put(self, "at", read(Entries({name: read(Entries(point)) for name, point in self.at.items()})))
+        put(self, "series", read(Entries({name: read_only(column) for name, column in self.series.items()})))
+        for name in _HELD:
+            mapping = getattr(self, name)
+            if mapping is not _EMPTY and type(mapping) is not Deferred:
+                put(self, name, read(Entries(mapping)))
+        put(self, "warnings", tuple(self.warnings))
         demand_finite({name: array.values for name, array in self.arrays.items()})
         demand_finite(self.series)
-        demand_finite(held.get("summary", {}))
+        if type(self.summary) is not Deferred:
+            demand_finite(self.summary)
 
     def __eq__(self, other: object) -> bool:
         """Whether another answer has the same words and numbers, to the last bit."""
@@ -259,8 +261,7 @@ def demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:
     """Raise ComputationError, naming the first of ``numbers`` (or arrays) by name that is not finite."""
     for name, value in numbers.items():
         if isinstance(value, np.ndarray):
-            # A sum of squares that is finite shows at once that they all are.
-            finite = value.dtype.kind not in "fc" or cmath.isfinite(np.vdot(value, value)) or np.isfinite(value).all()
+            finite = value.dtype.kind not in "fc" or all_finite(value)
         else:
             finite = not isinstance(value, float | np.floating) or math.isfinite(value)
         if not finite:

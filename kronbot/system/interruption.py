@@ -16,7 +16,8 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType
+from operator import is_
+from types import FrameType, TracebackType
 from typing import NoReturn
 
 from kronbot.system.platform import host
@@ -215,34 +216,30 @@ def interruptions(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[Interru
             signal.signal(number, handler)
 
 
-@contextmanager
-def own_errors() -> Iterator[None]:
+class OwnErrors:
     """What a handler of signals raises in here (a time limit by SIGALRM) comes through as itself.
 
     CasADi makes a nameless RuntimeError of it, as of a Ctrl-C, and what tries another way after that would hide it.
     """
-    import threading
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    heard = {
-        number: _Heard(handler)
-        for number, handler in zip(_ALL, map(signal.getsignal, _ALL), strict=True)
-        if callable(handler) and handler != _met.note and not isinstance(handler, _Heard)
-    }
-    for number, note in heard.items():
-        signal.signal(number, note)
-    try:
-        yield
-    finally:
-        for number, note in heard.items():
+    def __enter__(self) -> None:
+        import threading
+
+        here = threading.current_thread() is threading.main_thread()
+        self._heard = _heard_by(tuple(map(signal.getsignal, _ALL))) if here else {}
+        for number, note in self._heard.items():
+            signal.signal(number, note)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, note in self._heard.items():
             if signal.getsignal(number) is note:  # it may have set another one
                 signal.signal(number, note.handler)
-        if heard and _met.raised:
-            error = _met.raised[0]
+        if self._heard and _met.raised:
+            raised = _met.raised[0]
             _met.raised.clear()
-            raise error
+            raise raised
 
 
 class _Heard:
@@ -257,6 +254,24 @@ class _Heard:
         except BaseException as error:
             _met.raised.append(error)
             raise
+
+
+# The handlers of all signals at the last question, and those of them that are heard.
+_at_last: tuple[tuple[object, ...], dict[int, _Heard]] = (), {}
+
+
+def _heard_by(handlers: tuple[object, ...]) -> dict[int, _Heard]:
+    """Notes of those handlers, one a signal, that may raise something; others than at the last question are rare."""
+    global _at_last
+    before, heard = _at_last
+    if len(before) != len(handlers) or not all(map(is_, before, handlers)):
+        heard = {
+            number: _Heard(handler)
+            for number, handler in zip(_ALL, handlers, strict=True)
+            if callable(handler) and handler != _met.note and not isinstance(handler, _Heard)
+        }
+        _at_last = handlers, heard
+    return heard
 
 
 def leave(number: int, *_: object) -> NoReturn:

@@ -31,7 +31,7 @@ from kronbot.errors import (
     ShapeError,
     UsageError,
 )
-from kronbot.system.interruption import interruptions, own_errors
+from kronbot.system.interruption import OwnErrors, interruptions
 
 THREADS = 8
 
@@ -221,18 +221,18 @@ def test_a_time_limit_within_a_run(limit, solver):
 
 def test_what_a_handler_raises_comes_through(limit):
     """Whatever is made of it: another error, nothing, an end of one piece of the work."""
-    with pytest.raises(TimedOut), own_errors(), own_errors(), contextlib.suppress(RuntimeError):
+    with pytest.raises(TimedOut), OwnErrors(), OwnErrors(), contextlib.suppress(RuntimeError):
         signal.raise_signal(signal.SIGALRM)
-    with pytest.raises(TimedOut), own_errors():
+    with pytest.raises(TimedOut), OwnErrors():
         try:
             signal.raise_signal(signal.SIGALRM)
         except RuntimeError:
             raise ComputationError("gave up") from None
-    with pytest.raises(TimedOut), own_errors(), interruptions() as met:
+    with pytest.raises(TimedOut), OwnErrors(), interruptions() as met:
         with met.heard(), contextlib.suppress(RuntimeError):
             signal.raise_signal(signal.SIGALRM)
         pytest.fail("it goes on")
-    with own_errors():
+    with OwnErrors():
         pass
 
 

@@ -174,9 +174,10 @@ def completed(robot: Robot, given: Mapping[int, float | Array], word: str, shape
     if not given and word != "q":
         return values
     found = robot.with_shafts(given)
-    for place in robot.rigid:
-        values[..., place] = found.get(place, 0.0)
-    values = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
+    if len(found) < robot.n:
+        for place, value in found.items():
+            values[..., place] = value
+        values = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
     for place, value in found.items():
         values[..., place] = value
     return values
