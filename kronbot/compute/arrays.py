@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,8 @@ class NamedArray:
     """A vector (``columns`` is None) or a matrix with named rows and columns, or a stack of them along an axis.
 
     ``units`` is one unit for all entries, or units of rows and of columns (an entry has their product). ``axis`` names
-    the leading axis of a stack and its values. Entries are numbers, or formulas as text (a closed form).
+    the leading axis of a stack and its values. Entries are numbers, or formulas as text (a closed form). Those of an
+    array that few look at (:meth:`later`) are computed when somebody does.
     """
 
     values: npt.NDArray[Any]
@@ -37,7 +38,11 @@ class NamedArray:
     def __post_init__(self) -> None:
         """Make it read-only, names and units, too."""
         put = object.__setattr__
-        put(self, "values", read_only(self.values))
+        if callable(self.values):
+            put(self, "_compute", self.values)
+            object.__delattr__(self, "values")
+        else:
+            put(self, "values", read_only(self.values))
         if type(self.rows) is not tuple:
             put(self, "rows", tuple(self.rows))
         if type(self.units) is not str:
@@ -47,6 +52,29 @@ class NamedArray:
         if self.axis is not None:
             name, values = self.axis
             put(self, "axis", (name, values if isinstance(values, range) else tuple(values)))
+
+    @staticmethod
+    def later(
+        compute: Callable[[], npt.NDArray[Any]], rows: Sequence[str], units: Units, columns: Sequence[str] | None = None
+    ) -> NamedArray:
+        """An array whose values are computed when they are first asked for, which raises what ``compute`` raises."""
+        return NamedArray(cast("npt.NDArray[Any]", compute), rows, units, columns)
+
+    if not TYPE_CHECKING:  # asked for what is not there yet; where threads meet, all get what one of them computed
+
+        def __getattr__(self, name):
+            held = vars(self)
+            if name != "values" or "_compute" not in held:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if (compute := held["_compute"]) is not None:
+                held.setdefault("values", read_only(compute()))
+                held["_compute"] = None
+            return held["values"]
+
+    @property
+    def known(self) -> bool:
+        """Whether its values are computed."""
+        return "values" in vars(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, which leaves memory writeable and takes no read-only mappings."""

@@ -22,10 +22,9 @@ from kronbot.model import build
 from kronbot.model.robot import Robot
 from kronbot.questions.elements import told_of_time
 from kronbot.questions.limits import told_of_rows
-from kronbot.questions.result import Deferred, Outcome, Result
+from kronbot.questions.result import Deferred, Outcome, Result, computing
 from kronbot.records import dataclass
-from kronbot.system.forking import Aside, AtWork
-from kronbot.system.interruption import OwnErrors
+from kronbot.system.forking import Aside
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -66,16 +65,13 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
     @wraps(question)
     def asked(*given: Given.args, **named: Given.kwargs) -> Answer:
         try:
-            with AtWork(), OwnErrors(), np.errstate(all="ignore"):
+            with computing():
                 return question(*given, **named)
         except _Foreign as foreign:
             error_of_caller = foreign.error
         except TypeError:
             _demand_arguments(question, named)
             raise
-        except np.linalg.LinAlgError as error:
-            why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
-            raise ComputationError(f"there is no answer ({error}): {why}") from error
         except MemoryError as error:
             raise ComputationError(f"{said(error)}: ask for less at a time") from error
         raise error_of_caller

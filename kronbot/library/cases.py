@@ -50,7 +50,7 @@ def answers(robot: Varied, question: str, cases: Sequence[Case]) -> Iterator[Res
             found: Result | KronbotError
             with interruptions() as met:
                 try:
-                    found = _either(made.get(i, alone), alone)
+                    found = _either(made.get(i, alone), alone).settled()
                 except KronbotError as error:
                     if met and isinstance(error, Interrupted):  # of them all; where ``seconds`` are over, of this one
                         raise

@@ -45,7 +45,7 @@ def at_rows(ask: Callable[[int], Result], count: int, progress: Callable[[float]
     def answers() -> Iterator[Result]:
         for i in range(count):
             try:
-                answer = ask(i)
+                answer = ask(i).settled()
             except ComputationError as failed:
                 raise ComputationError(f"case {i + 1}: ", *failed.args) from None
             except np.linalg.LinAlgError as failed:

@@ -124,7 +124,7 @@ def design(
     states = [*names, *(f"{name}_dot" for name in names)]
     A, B = of_first_order(system.M, system.D, system.K, E)
     poles = found.solution.poles
-    table = np.asarray(margins(system.M, E, np.eye(2 * n)[:1], poles, dE).array.values)
+    table = np.asarray(margins(system.M, E, np.eye(2 * n)[:1], poles, dE).table)
     unseen = [pole for pole, each in zip(poles, table, strict=True) if each[0] <= max(LOST, each[1])]
     lost, idle = [pole for pole in unseen if not pole.free], idle_directions([pole for pole in poles if pole.free], E)
     rest = reached(system, A, B, lost, idle)

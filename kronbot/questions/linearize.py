@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import casadi
 import numpy as np
@@ -25,7 +25,7 @@ from kronbot.mechanics.linear.modal import arrays as named_modes
 from kronbot.mechanics.linear.ports import entering, places_seen, seen
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Solution, solutions
-from kronbot.mechanics.linear.state_space import margins, seen_errors, state_space
+from kronbot.mechanics.linear.state_space import MARGINS, Margins, margins, seen_errors, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.build import numbers_apart, together
@@ -39,7 +39,7 @@ from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, matrix_units, modal, numbered, sides
 from kronbot.questions.outputs import chosen, named_in
 from kronbot.questions.responses import columns
-from kronbot.questions.result import Outcome, Result
+from kronbot.questions.result import Deferred, Outcome, Result, later
 from kronbot.questions.signals import OUTPUTS, Choice, Coordinates, coordinates, outputs_seen, signals
 from kronbot.questions.stops import told_of_stops
 from kronbot.questions.verdict import told_of_rounding, verdict
@@ -209,16 +209,12 @@ class Linearization:
         named = {word: robot.by_name(entries) for word, entries in at.items()}
         named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(point.tau).tolist(), strict=True))
         arrays, summary = self._numbers(found)
-        if self.closed_loop:
-            summary["verdict"] = f"closed loop: {summary['verdict']}"
-        if beyond_small(robot, point.q[None], PURPOSE).any():
-            summary[BEYOND] = True
         told = [*told_of_time(robot), *told_of_friction(robot, point.qd), *told_of_stops(robot, point.q)]
         told += [*told_of_tendons(robot, point.q), *told_of_rounding(found.solution.system, found.solution.poles)]
         told += told_of_loop(robot) if self.closed_loop else []
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
-    def _numbers(self, given: Found) -> tuple[dict[str, NamedArray], dict[str, Scalar]]:
+    def _numbers(self, given: Found) -> tuple[dict[str, NamedArray], Deferred]:
         """Arrays and summary from the numbers of the linear model."""
         robot, choice, at = self.robot, self.choice, self._coordinates
         values, system = given.values, given.solution.system
@@ -243,14 +239,27 @@ class Linearization:
             "D": NamedArray(space.D, outputs, "SI", inputs),
             **named_modes(Modes(shapes, count), names),
         }
-        reached = margins(system.M, E, every.C, found, dE, seen_errors(system, measured, uncertain))
-        arrays["margins"] = reached.array
-        largest = float(np.abs(h).max(initial=0.0))
-        summary: dict[str, Scalar] = {"states": len(states), **reached.counts, "largest_h_L": largest}
-        if self.closed_loop:
-            summary |= numbers_of_loop(robot, values["gains"], own, system.M[plain, plain], space.A)
         about = _about(robot, self.trace, given.point, free, _balanced(h, values["g"]), given.frozen)
-        return arrays, summary | verdict(robot, system, found, about, choice.locked, given.frozen)
+        beyond = beyond_small(robot, given.point.q[None], PURPOSE).any()
+
+        @cache
+        def reached() -> Margins:
+            return margins(system.M, E, every.C, found, dE, seen_errors(system, measured, uncertain))
+
+        def summary() -> dict[str, Scalar]:
+            largest = float(np.abs(h).max(initial=0.0))
+            said: dict[str, Scalar] = {"states": len(states), **reached().counts, "largest_h_L": largest}
+            if self.closed_loop:
+                said |= numbers_of_loop(robot, values["gains"], own, system.M[plain, plain], space.A)
+            said |= verdict(robot, system, found, about, choice.locked, given.frozen)
+            if self.closed_loop:
+                said["verdict"] = f"closed loop: {said['verdict']}"
+            return said | ({BEYOND: True} if beyond else {})
+
+        arrays["margins"] = later(
+            "margins", lambda: reached().table, [str(i + 1) for i in range(len(found))], "1", MARGINS
+        )
+        return arrays, Deferred(summary)
 
     def _found(self, points: Sequence[Point]) -> list[Found | Unbalanced]:
         """The numbers of the linear models about points."""
@@ -310,7 +319,7 @@ def outline(robot: Robot, given: Given) -> Outline:
     arrays: dict[str, Labels] = dict.fromkeys(("M_L", "D_L", "K_L"), (names, names))
     arrays |= {"h_L": (names, None), "A": (states, states), "B": (states, enter), "C": (leave, states)}
     arrays |= {"D": (leave, enter), **modal(names, beside=len(integrals))}
-    arrays["margins"] = numbered(len(states)), ["controllable", "controllable_error", "observable", "observable_error"]
+    arrays["margins"] = numbered(len(states)), MARGINS
     words = ["states", "controllable", "observable", "largest_h_L", *(LOOP if loop else ()), "free_coordinates"]
     words += ["largest_growth_rate", BEYOND]
     usual = first("frequencies", robot, "all" not in given.get("lock", ()))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 
 import numpy as np
 from casadi import SX
@@ -16,10 +17,12 @@ from kronbot.description.limits import MODES
 from kronbot.description.schema import Modes as ModeCounts
 from kronbot.errors import Argument, ComputationError, DescriptionError, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.frozen import frozen
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
+from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.multibody.recursion import demand_inertia
@@ -31,7 +34,7 @@ from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.elements import demand_directions, told_of_tendons, told_of_time
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
-from kronbot.questions.result import Outcome, Result
+from kronbot.questions.result import Deferred, Outcome, Result
 from kronbot.questions.stops import told_of_stops
 from kronbot.questions.verdict import model_in_words, told_of_rounding, verdict
 from kronbot.records import dataclass
@@ -102,16 +105,15 @@ class Vibrations:
         rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))
         posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
         arrays: dict[str, NamedArray] = {}
-        summary: dict[str, Scalar] = {}
+        said: list[Callable[[], Mapping[str, Scalar]]] = []
         still = sorted(robot.coordinates[place] for place in idle - moving)
         warned = [f"{name} moves no inertia of its own and stays locked" for name in still]
         warned += [*told_of_time(robot), *told_of_friction(robot, qd)]
         warned += [*told_of_stops(robot, q), *told_of_tendons(robot, q)]
 
         def answer() -> Result:
-            return Result(
-                PURPOSE, robot.name, robot.order, {"q": posture, "qd": rates}, arrays, {}, summary, warned, about=robot
-            )
+            at, summary = {"q": posture, "qd": rates}, Deferred(lambda: reduce(or_, (each() for each in said), {}))
+            return Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, warned, about=robot)
 
         for case, locked in _cases(robot, moving | idle).items():
             solution = found[case].solution
@@ -119,7 +121,7 @@ class Vibrations:
                 poles = solution.poles
             except ComputationError as error:
                 if arrays:
-                    summary["complete"] = False
+                    said.append(lambda: {"complete": False})
                     error.partial = answer()
                 raise
             arrays |= named_modes(Modes(poles, len(solution.names)), solution.names, f"_{case}")
@@ -127,14 +129,22 @@ class Vibrations:
             if tables is not None:
                 arrays[f"convergence_{case}"] = tables[case]
             told = robot, solution.system, poles, f"about {basic}", locked, found[case].frozen
-            said = verdict(*told) if poles else {}
-            if not str(said.get("verdict", "")).startswith("unstable"):
-                said.pop("largest_growth_rate", None)
             stays = "moves and stays locked" if len(spinning) == 1 else "move and stay locked"
             held = f"; {', '.join(spinning)} {stays}" if spinning and case == "free" else ""
-            said["model"] = f"{model_in_words(robot, locked)}{held}"
-            summary |= {f"{word}_{case}": value for word, value in said.items()}
+            said.append(partial(_said, case, told, held))
         return answer()
+
+
+def _said(
+    case: str, told: tuple[Robot, SecondOrder, Sequence[Pole], str, frozenset[int], bool], held: str
+) -> dict[str, Scalar]:
+    """The verdict on the poles of a case, and the model it is about, in which joints may be ``held``."""
+    robot, _, poles, _, locked, _ = told
+    said = verdict(*told) if poles else {}
+    if not str(said.get("verdict", "")).startswith("unstable"):
+        said.pop("largest_growth_rate", None)
+    said["model"] = f"{model_in_words(robot, locked)}{held}"
+    return {f"{word}_{case}": value for word, value in said.items()}
 
 
 def vibration(

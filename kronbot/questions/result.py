@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from importlib import import_module
 from os import PathLike
@@ -15,17 +16,19 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute import views
-from kronbot.compute.arrays import NamedArray, Scalar, plain, read_only
+from kronbot.compute.arrays import NamedArray, Scalar, Units, plain, read_only
 from kronbot.description import Description
 from kronbot.description.choices import ORDERS
 from kronbot.description.wording import Entries, no_entry, quote, unknown
 from kronbot.errors import ComputationError, KronbotError, UsageError
-from kronbot.floats import all_finite
+from kronbot.floats import Array, all_finite
 from kronbot.kinds import is_a
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import Blocks
 from kronbot.records import dataclass
+from kronbot.system.forking import AtWork
+from kronbot.system.interruption import OwnErrors
 from kronbot.system.sealed import demand_same, seal
 from kronbot.version import __version__
 
@@ -43,37 +46,53 @@ _HELD = ("arrays", "summary", "source", "units")
 _EMPTY: Mapping[str, Any] = MappingProxyType(Entries())
 
 
+@contextmanager
+def computing() -> Iterator[None]:
+    """In here numbers that overflow are seen in what comes of them, and those without an answer are ComputationErrors.
+
+    What a handler of signals raises comes through as itself.
+    """
+    try:
+        with AtWork(), OwnErrors(), np.errstate(all="ignore"):
+            yield
+    except np.linalg.LinAlgError as error:
+        why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
+        raise ComputationError(f"there is no answer ({error}): {why}") from error
+
+
 class Deferred(Mapping[str, Scalar]):
     """A summary that few look at: computed when it is first asked for. Raises ComputationError like a Result."""
 
     def __init__(self, compute: Callable[[], Mapping[str, Scalar]]) -> None:
-        self._compute = compute
+        self._compute: Callable[[], Mapping[str, Scalar]] | None = compute
+        self._known: Mapping[str, Scalar] = {}
 
-    @cached_property
     def _held(self) -> Mapping[str, Scalar]:
-        with np.errstate(all="ignore"):
-            held = Entries(self._compute())
-        demand_finite(held)
-        return held
+        if (compute := self._compute) is not None:
+            with computing():
+                found = Entries(compute())
+            demand_finite(found)
+            self._known, self._compute = found, None  # in this order: other threads ask for the one, then the other
+        return self._known
 
     def __getitem__(self, name: str) -> Scalar:
-        return self._held[name]
+        return self._held()[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._held  # without the words for what is not
+        return name in self._held()  # without the words for what is not
 
     def get(self, name: str, default: Any = None) -> Any:
         """The entry of that name; likewise without words where there is none."""
-        return self._held.get(name, default)
+        return self._held().get(name, default)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._held)
+        return iter(self._held())
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._held())
 
     def __repr__(self) -> str:
-        return repr(dict(self._held))
+        return repr(dict(self._held()))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -113,7 +132,7 @@ class Result:
             if mapping is not _EMPTY and type(mapping) is not Deferred:
                 put(self, name, read(Entries(mapping)))
         put(self, "warnings", tuple(self.warnings))
-        demand_finite({name: array.values for name, array in self.arrays.items()})
+        demand_finite({name: array.values for name, array in self.arrays.items() if array.known})
         demand_finite(self.series)
         if type(self.summary) is not Deferred:
             demand_finite(self.summary)
@@ -139,6 +158,13 @@ class Result:
         held["about"] = self.about.description if isinstance(self.about, Robot) else self.about
         held = {name: dict(value) if isinstance(value, Mapping) else value for name, value in held.items()}
         return _again, (_sum(held), held)
+
+    def settled(self) -> Result:
+        """The answer itself, once all of it is computed. Raises ComputationError where a number has no answer."""
+        for array in self.arrays.values():
+            _ = array.values
+        _ = len(self.summary)
+        return self
 
     def __contains__(self, name: object) -> bool:
         # By the text itself: what else a caller has may not be hashed.
@@ -255,6 +281,21 @@ class Result:
         }
         head = {"kronbot": __version__, "command": self.command, "robot": self.robot, "order": self.order}
         return head | {key: value for key, value in content.items() if value}
+
+
+def later(
+    name: str, compute: Callable[[], Array], rows: Sequence[str], units: Units, columns: Sequence[str] | None = None
+) -> NamedArray:
+    """An array of an answer that few look at, by its name; asking for its values raises ComputationError like a
+    Result."""
+
+    def values() -> Array:
+        with computing():
+            found = compute()
+        demand_finite({name: found})
+        return found
+
+    return NamedArray.later(values, rows, units, columns)
 
 
 def demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from kronbot.errors import KronbotError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.rounding import without_dust
 from kronbot.mechanics.multibody.rotations import along
-from kronbot.mechanics.static.compliance import compliance
+from kronbot.mechanics.static.compliance import DIRECTIONS, UNITS, yielding
 from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, Given, whole
 from kronbot.mechanics.static.equilibrium import solved
 from kronbot.mechanics.static.small import beyond_small
@@ -28,7 +29,7 @@ from kronbot.questions.elements import demand_directions, told_of_time
 from kronbot.questions.limits import told_of_rows
 from kronbot.questions.outputs import beside, columns
 from kronbot.questions.outputs import series as of_outputs
-from kronbot.questions.result import Outcome, Result
+from kronbot.questions.result import Deferred, Outcome, Result, later
 from kronbot.questions.stops import told_of_contacts
 from kronbot.records import dataclass
 
@@ -168,21 +169,29 @@ def answer(
     arrays: dict[str, NamedArray] = {}
     start: dict[str, dict[str, float]] = {}
     if len(inquiry.cases) == 1:
-        arrays, found_too = compliance(report.tangent.K[part.start], report.J[part.start])
-        word = str(report.stability[part.start])
-        summary |= {"stability": word} if word.startswith("undecided") else {"stable": word == "stable"}
-        summary |= found_too
+        yields = cache(lambda: yielding(report.tangent.K[part.start], report.J[part.start]))
+        for name, values in (("compliance", lambda: yields().compliance), ("stiffness", lambda: yields().stiffness)):
+            arrays[name] = later(name, values, DIRECTIONS, UNITS[name], DIRECTIONS)
         start = {"q": solved.by_name(q[0])}
-    elif not report.linear:
-        summary |= _unstable(report.stability[part])
+
+    def numbers() -> dict[str, Scalar]:
+        if start:
+            word = str(report.stability[part.start])
+            held: dict[str, Scalar] = (
+                {"stability": word} if word.startswith("undecided") else {"stable": word == "stable"}
+            )
+            return summary | held | {"yielding_directions": yields().directions}
+        return summary if report.linear else summary | _unstable(report.stability[part])
+
     demand_directions(solved, q)
     told = [*told_of_time(robot), *told_of_rows(solved, q)]
     if report.linear:
         told += told_of_contacts(solved, report.cases.straight[part], q)
     units = units_of(robot, series, columns(robot, inquiry.outputs))
     answer = Result(
-        PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=inquiry
-    )
+        PURPOSE, robot.name, robot.order, start, arrays, series, Deferred(numbers), told,
+        units=units, about=robot, asked=inquiry,
+    )  # fmt: skip
     return Outcome(answer, error)
 
 

@@ -308,7 +308,7 @@ def outline(robot: Robot, given: Possible) -> Outline:
         numbers += ["buckling_factor", "buckling_factor_error", "buckling_beyond_small_deflections"]
         texts += ["buckling", "equilibrium"]
     arrays: dict[str, Labels] = dict.fromkeys(("compliance", "stiffness"), (DIRECTIONS, DIRECTIONS))
-    units = {name: sides(DIRECTIONS, rows, DIRECTIONS, per) for name, (rows, per) in UNITS.items()}
+    units = {name: sides(DIRECTIONS, each["rows"], DIRECTIONS, each["columns"]) for name, each in UNITS.items()}
     return Outline(numbers, texts, arrays, columns, columns, rows=telling(robot, given), units=units)
 
 

@@ -138,7 +138,7 @@ class Output:
         from kronbot.cli.output.render import render
 
         with heard(self.drawn is not None):
-            render(result, self.style, self.output, self.array)
+            render(result.settled(), self.style, self.output, self.array)
         if not self.quiet and result.command != "check":  # whose warnings are the file's, told when it was read
             show_doubts(result.warnings)
 

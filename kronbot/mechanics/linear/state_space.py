@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.compute.arrays import Scalar
 from kronbot.floats import Array, all_finite, within
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.deflation import SecondOrder
@@ -15,6 +15,7 @@ from kronbot.mechanics.linear.modal import of_first_order
 from kronbot.mechanics.linear.pole import Pole
 from kronbot.records import dataclass
 
+MARGINS = ("controllable", "controllable_error", "observable", "observable_error")
 # Modes with smaller margins are out of reach, or out of sight.
 LOST = 1e-8
 
@@ -61,9 +62,10 @@ def seen_errors(system: SecondOrder, seen: Seen, errors: Seen) -> Array:
 
 @dataclass(frozen=True)
 class Margins:
-    """How far each mode is from being out of reach, ``array`` (modes x 4), and how many states are not, ``counts``."""
+    """How far each mode is from being out of reach, ``table`` (modes x 4, columns ``MARGINS``), and how many states are
+    not, ``counts``."""
 
-    array: NamedArray
+    table: Array
     counts: dict[str, Scalar]
 
 
@@ -100,9 +102,7 @@ def margins(
             first = int(np.flatnonzero(doubtful)[0])
             words = f"the margin of mode {first + 1}, {within(values[first], errors[first])}, holds {LOST:g}"
             counts[f"{word}_doubt"] = words
-    names = ["controllable", "controllable_error", "observable", "observable_error"]
-    numbers = [str(i + 1) for i in range(len(found))]
-    return Margins(NamedArray(table.reshape(4, -1).T, numbers, "1", names), counts)
+    return Margins(table.reshape(4, -1).T, counts)
 
 
 def _margins(factor: Array, found: Sequence[Pole], A: Array, dA: Array) -> tuple[Array, list[int]]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.floats import Array, all_finite
+from kronbot.records import dataclass
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
-# Of rows and of columns.
 UNITS = {
-    "compliance": (["m"] * 3 + ["rad"] * 3, ["1/N"] * 3 + ["1/(N m)"] * 3),
-    "stiffness": (["N"] * 3 + ["N m"] * 3, ["1/m"] * 3 + ["1/rad"] * 3),
+    "compliance": {"rows": ["m"] * 3 + ["rad"] * 3, "columns": ["1/N"] * 3 + ["1/(N m)"] * 3},
+    "stiffness": {"rows": ["N"] * 3 + ["N m"] * 3, "columns": ["1/m"] * 3 + ["1/rad"] * 3},
 }
 # What two directions have in common is rounding below this share of what is their own.
 ROUNDING = 1e-14
@@ -19,7 +18,16 @@ ROUNDING = 1e-14
 YIELDING = 1e-10
 
 
-def compliance(K: Array, J: Array) -> tuple[dict[str, NamedArray], dict[str, Scalar]]:
+@dataclass(frozen=True)
+class Yielding:
+    """Endpoint compliance and stiffness (6 x 6), and in how many directions it yields."""
+
+    compliance: Array
+    stiffness: Array
+    directions: int
+
+
+def yielding(K: Array, J: Array) -> Yielding:
     """Endpoint compliance J K^-1 J^T (6 x 6) and stiffness from the tangent stiffness K of the free coordinates.
 
     Where the endpoint cannot yield in some directions, the stiffness is the pseudo-inverse of the compliance, which
@@ -32,17 +40,12 @@ def compliance(K: Array, J: Array) -> tuple[dict[str, NamedArray], dict[str, Sca
     weighed = weight[:, None] * C * weight
     parts = {part: np.linalg.svd(all_finite(weighed[np.ix_(part, part)])) for part in _parts(weighed)}
     least = YIELDING * max(sizes[0] for _, sizes, _ in parts.values())
-    S, yielding = np.zeros((6, 6)), 0
+    S, directions = np.zeros((6, 6)), 0
     for part, (U, sizes, Vh) in parts.items():
         yields = sizes > least
         S[np.ix_(part, part)] = Vh[yields].T / sizes[yields] @ U[:, yields].T
-        yielding += int(yields.sum())
-    S = weight[:, None] * S * weight
-    arrays = {
-        name: NamedArray(each, DIRECTIONS, dict(zip(("rows", "columns"), UNITS[name], strict=True)), DIRECTIONS)
-        for name, each in (("compliance", C), ("stiffness", S))
-    }
-    return arrays, {"yielding_directions": yielding}
+        directions += int(yields.sum())
+    return Yielding(C, weight[:, None] * S * weight, directions)
 
 
 def _parts(C: Array) -> set[tuple[int, ...]]:
