@@ -222,6 +222,8 @@ def is_list(value: object) -> bool:
 
 def entries(value: object, word: str) -> list[object]:
     """The entries of a list, a tuple or an array."""
+    if type(value) in (list, tuple) and len(value) <= ENTRY_LIMIT:  # type: ignore[arg-type]
+        return [*value]  # type: ignore[misc]
     if not is_list(value):
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
     value = _base(value, word) if is_a(value, np.ndarray) else value

@@ -59,9 +59,11 @@ def inquiry(
     if arguments.is_named(q) and (both := swept.keys() & arguments.pairs(q, "q").keys()):
         cure = f" both place {listing(sorted(both))}: leave it out of one of them"
         raise UsageError(Argument("q"), " and ", Argument("angles"), cure)
-    placed = range(robot.n) if batch else by_index(robot, q, "q")
-    named = {joint.name for joint in robot.joints if {joint.index, joint.driven}.intersection(placed)}
-    kept = {name: row for name, row in file.angles.items() if name not in named and not swept}
+    kept = {}
+    if file.angles and not swept:
+        placed = range(robot.n) if batch else by_index(robot, q, "q")
+        named = {joint.name for joint in robot.joints if {joint.index, joint.driven}.intersection(placed)}
+        kept = {name: row for name, row in file.angles.items() if name not in named}
     if forces is None and moments is None:
         sweep = Sweep(kept | swept, file.forces, file.moments)
     else:

@@ -16,6 +16,8 @@ from kronbot.mechanics.linear.rounding import Entries
 
 # Where a motion is looked at again: when one of its coordinates has gone on so far (rad, m).
 FURTHER = np.array([0.7, 1.9])
+# How many of the inputs say where a motion is and how it goes on: q, qd and qdd.
+MOVING = 3
 # The share of an entry that is no change, beside its errors: that of a pole that is no growth.
 SAME = 1e-9
 
@@ -24,6 +26,8 @@ def frozen(entries: Entries, kept: Sequence[int]) -> list[bool]:
     """By point of ``entries`` (those of :func:`further`), whether M, D or K of the coordinates ``kept`` change where
     its motion goes on."""
     found = np.zeros(len(entries.points[0]), dtype=bool)
+    if not any(part.any() for part in entries.points[1:MOVING]):
+        return found.tolist()
     here = _of(entries, kept)
     for rows, points in further(entries.points):
         left = ~found[rows]
@@ -31,7 +35,7 @@ def frozen(entries: Entries, kept: Sequence[int]) -> list[bool]:
             open_ = rows[left]
             there = _of(Entries.at(entries.trace.of_some(open_), [part[left] for part in points]), kept)
             found[open_] = _differ([A[open_] for A in here], there)
-    return [bool(each) for each in found]
+    return found.tolist()
 
 
 def further(points: Sequence[Array]) -> Iterator[tuple[Rows, list[Array]]]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -140,7 +141,7 @@ def without_dust(trace: Trace, points: Sequence[Array], found: Mapping[str, Arra
     """What a trace has given at points (each input N, size), by name, with 0 for what is nothing but rounding of terms
     that cancel: where something is faint beside others of its output, errors are looked for."""
     cleared = {name: values.copy() for name, values in found.items()}
-    rows = np.flatnonzero(np.any([_faint(values) for values in found.values()], axis=0))
+    rows = np.flatnonzero(_faint([values.reshape(len(values), -1) for values in found.values() if values.size]))
     for some in np.array_split(rows, max(1, math.ceil(len(rows) / BLOCK))):
         if some.size:
             _, errors = _with_errors(trace.of_some(some), [part[some] for part in points])
@@ -150,10 +151,12 @@ def without_dust(trace: Trace, points: Sequence[Array], found: Mapping[str, Arra
     return cleared
 
 
-def _faint(values: Array) -> npt.NDArray[np.bool_]:
-    """Whether rows (N, ...) have an entry that is nothing beside the largest."""
-    size = np.abs(values).reshape(len(values), -1)
-    return np.asarray(((size > 0) & (size <= FAINT * size.max(axis=1, keepdims=True, initial=0.0))).any(axis=1))
+def _faint(outputs: Sequence[Array]) -> npt.NDArray[np.bool_]:
+    """Whether rows (N,) of outputs (N, numbers) have an entry that is nothing beside the largest of its output."""
+    counts = [values.shape[1] for values in outputs]
+    size = np.abs(np.concatenate(outputs, axis=1))
+    largest = np.maximum.reduceat(size, [*accumulate(counts[:-1], initial=0)], axis=1)
+    return np.asarray(((size > 0) & (size <= FAINT * np.repeat(largest, counts, axis=1))).any(axis=1))
 
 
 def _with_errors(trace: Trace, points: Sequence[Array]) -> tuple[Array, Array]:

@@ -105,7 +105,7 @@ class Equilibria:
     def model(self) -> StaticModel:
         """The traced model."""
         frames, beams = ([name for name, _ in loads] for loads in (self.given.on_frames, self.given.along_beams))
-        return StaticModel.of(self.robot, self.statics, frames, beams)
+        return StaticModel(self.robot, self.statics, frames, beams)
 
     @cached_property
     def _balance(self) -> Trace:
@@ -120,16 +120,12 @@ class Equilibria:
         free, straight = sorted([*self.robot.flexible, *cases[0].torques]), self.straight(cases)
         return Cases(
             loads=np.array([[*case.wrench, *self.given.numbers] for case in cases]),
-            start=self.placed(cases),
+            start=straight + np.array([case.start for case in cases]),
             straight=straight,
             torques=np.array([[case.torques.get(place, 0.0) for place in free] for case in cases]),
             free=free,
             begun=np.array([case.start.any() for case in cases]),
         )
-
-    def placed(self, cases: Sequence[Case]) -> Array:
-        """Where the search begins (N, n)."""
-        return np.asarray(self.straight(cases) + np.array([case.start for case in cases]))
 
     def straight(self, cases: Sequence[Case]) -> Array:
         """The same where nothing is deformed."""

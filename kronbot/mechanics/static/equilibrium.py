@@ -83,10 +83,13 @@ def metric(robot: Robot, free: list[int], purpose: str) -> Array:
                 G[link.modal, link.modal] = link.beam.length * casadi.diagcat(*parts)
         return {"q": SX.sym("q", robot.n)}, {"G": G}
 
-    trace = traced(robot, "metric", purpose, whole)
-    robots = trace.bound.shape[:-1]
-    G = trace.rows(np.zeros((*(robots or (1,)), robot.n)))["G"]
-    return G.reshape(*robots, robot.n, robot.n)[..., free, :][..., free]
+    def found() -> Array:
+        trace = traced(robot, "metric", purpose, whole)
+        robots = trace.bound.shape[:-1]
+        G = trace.rows(np.zeros((*(robots or (1,)), robot.n)))["G"]
+        return G.reshape(*robots, robot.n, robot.n)[..., free, :][..., free]
+
+    return robot.parameters.own(("metric", robot.order, purpose, *free), found)
 
 
 def touching(robot: Robot, purpose: str) -> Callable[[Rows, Array], Flags] | None:

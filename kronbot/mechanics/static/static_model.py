@@ -44,19 +44,28 @@ class StaticModel:
 
     robot: Robot
     statics: schema.Statics
-    frames: Sequence[str]
-    beams: Sequence[str]
-    q: SX
-    given: SX
-    shares: SX
-    about: SX
+    frames: Sequence[str] = ()
+    beams: Sequence[str] = ()
 
-    @staticmethod
-    def of(robot: Robot, statics: schema.Statics, frames: Sequence[str] = (), beams: Sequence[str] = ()) -> StaticModel:
-        """The static model of a robot."""
-        given = SX.sym("given", 6 * (1 + len(frames)) + 3 * len(beams))
-        symbols = SX.sym("q", robot.n), given, SX.sym("shares", 2), SX.sym("about", len(hung(robot)))
-        return StaticModel(robot, statics, frames, beams, *symbols)
+    @cached_property
+    def q(self) -> SX:
+        """Coordinates (n x 1)."""
+        return SX.sym("q", self.robot.n)
+
+    @cached_property
+    def given(self) -> SX:
+        """What acts, one column."""
+        return SX.sym("given", 6 * (1 + len(self.frames)) + 3 * len(self.beams))
+
+    @cached_property
+    def shares(self) -> SX:
+        """Of gravity and of all other loads (2 x 1)."""
+        return SX.sym("shares", 2)
+
+    @cached_property
+    def about(self) -> SX:
+        """Where a base is before it moves."""
+        return SX.sym("about", len(hung(self.robot)))
 
     @property
     def inputs(self) -> dict[str, SX]:

@@ -191,7 +191,7 @@ class Beginning:
 
     @cached_property
     def _balance(self) -> tuple[dict[str, SX], SX]:
-        model = StaticModel.of(self.robot, schema.Statics())
+        model = StaticModel(self.robot, schema.Statics())
         forces = model.forces[sorted([*self.robot.flexible, *hung(self.robot)]), :]
         gone = casadi.vertcat(model.given, model.shares)
         known = casadi.vertcat(SX.zeros(model.given.numel(), 1), SX.ones(2, 1))

@@ -70,7 +70,7 @@ class Shapes:
         columns = tuple(each.moved for each in self.components)
 
         def made() -> tuple[dict[str, SX], dict[str, SX]]:
-            model = StaticModel.of(robot, robot.file.statics)
+            model = StaticModel(robot, robot.file.statics)
             moved = casadi.vertcat(*measured(model, columns, SX(0, 1)))
             return {"q": model.q}, {"H": casadi.densify(casadi.jacobian(moved, model.q))}
 

@@ -119,7 +119,7 @@ class StaticAnswers:
 
     @cached_property
     def _model(self) -> StaticModel:
-        return StaticModel.of(self.variation.robot, self._statics, self.rows.frames)
+        return StaticModel(self.variation.robot, self._statics, self.rows.frames)
 
     @cached_property
     def _free(self) -> list[int]:
