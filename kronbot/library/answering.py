@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.compute.deferred import Deferred, computing
 from kronbot.compute.question import Question
 from kronbot.description.wording import quote, unknown
 from kronbot.errors import ComputationError, UsageError, said
@@ -22,7 +23,7 @@ from kronbot.model import build
 from kronbot.model.robot import Robot
 from kronbot.questions.elements import told_of_time
 from kronbot.questions.limits import told_of_rows
-from kronbot.questions.result import Deferred, Outcome, Result, computing
+from kronbot.questions.result import Outcome, Result
 from kronbot.records import dataclass
 from kronbot.system.forking import Aside
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kronbot.compute.arrays import Scalar
+from kronbot.compute.deferred import demand_finite
 from kronbot.description.gains import TIME
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array, all_finite
@@ -14,7 +15,6 @@ from kronbot.mechanics.control.controllers import controllers
 from kronbot.mechanics.control.feedback import disk_margin, in_gain_and_phase, sensitivity_peak
 from kronbot.mechanics.motion.drives import drives
 from kronbot.model.robot import Robot
-from kronbot.questions.result import demand_finite
 from kronbot.questions.signals import Choice
 
 # Numbers of the disk margin; the last is not there where any gain may be multiplied without end.

@@ -13,6 +13,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.compute.deferred import Deferred, later
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.choices import INPUTS
@@ -25,7 +26,7 @@ from kronbot.mechanics.linear.modal import arrays as named_modes
 from kronbot.mechanics.linear.ports import entering, places_seen, seen
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Solution, solutions
-from kronbot.mechanics.linear.state_space import MARGINS, Margins, margins, seen_errors, state_space
+from kronbot.mechanics.linear.state_space import MARGINS, Margins, StateSpace, margins, seen_errors, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.build import numbers_apart, together
@@ -39,7 +40,7 @@ from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, matrix_units, modal, numbered, sides
 from kronbot.questions.outputs import chosen, named_in
 from kronbot.questions.responses import columns
-from kronbot.questions.result import Deferred, Outcome, Result, later
+from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import OUTPUTS, Choice, Coordinates, coordinates, outputs_seen, signals
 from kronbot.questions.stops import told_of_stops
 from kronbot.questions.verdict import told_of_rounding, verdict
@@ -226,17 +227,25 @@ class Linearization:
         E, dE = (rows["E"].reshape(size, len(inputs))[own, :] for rows in (values, given.errors))
         outputs, *seen_of = outputs_seen(robot, values, given.errors, outputs, len(inputs), free, choice)
         measured, uncertain = (seen_beside(each, beside) for each in seen_of)
-        every = state_space(system.M, system.D, system.K, E, measured)
         shapes = [replace(pole, right=pole.right[:count]) for pole in found] if beside else found
-        space, plain = in_states(every, count, beside), slice(0, count)
+        plain = slice(0, count)
         matrices = zip(("M_L", "D_L", "K_L"), system.without_dust, at.matrices, strict=True)
         arrays = {name: NamedArray(A[plain, plain], names, units, names) for name, A, units in matrices}
+
+        @cache
+        def every() -> StateSpace:
+            return state_space(system.M, system.D, system.K, E, measured)
+
+        @cache
+        def space() -> StateSpace:
+            return in_states(every(), count, beside)
+
         arrays |= {
             "h_L": NamedArray(h, names, at.forces),
-            "A": NamedArray(space.A, states, "SI", states),
-            "B": NamedArray(space.B, states, "SI", inputs),
-            "C": NamedArray(space.C, outputs, "SI", states),
-            "D": NamedArray(space.D, outputs, "SI", inputs),
+            "A": later("A", lambda: space().A, states, "SI", states),
+            "B": later("B", lambda: space().B, states, "SI", inputs),
+            "C": later("C", lambda: space().C, outputs, "SI", states),
+            "D": later("D", lambda: space().D, outputs, "SI", inputs),
             **named_modes(Modes(shapes, count), names),
         }
         about = _about(robot, self.trace, given.point, free, _balanced(h, values["g"]), given.frozen)
@@ -244,13 +253,13 @@ class Linearization:
 
         @cache
         def reached() -> Margins:
-            return margins(system.M, E, every.C, found, dE, seen_errors(system, measured, uncertain))
+            return margins(system.M, E, every().C, found, dE, seen_errors(system, measured, uncertain))
 
         def summary() -> dict[str, Scalar]:
             largest = float(np.abs(h).max(initial=0.0))
             said: dict[str, Scalar] = {"states": len(states), **reached().counts, "largest_h_L": largest}
             if self.closed_loop:
-                said |= numbers_of_loop(robot, values["gains"], own, system.M[plain, plain], space.A)
+                said |= numbers_of_loop(robot, values["gains"], own, system.M[plain, plain], space().A)
             said |= verdict(robot, system, found, about, choice.locked, given.frozen)
             if self.closed_loop:
                 said["verdict"] = f"closed loop: {said['verdict']}"

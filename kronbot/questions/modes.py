@@ -12,6 +12,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.compute.deferred import Deferred
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.limits import MODES
 from kronbot.description.schema import Modes as ModeCounts
@@ -34,7 +35,7 @@ from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.elements import demand_directions, told_of_tendons, told_of_time
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
-from kronbot.questions.result import Deferred, Outcome, Result
+from kronbot.questions.result import Outcome, Result
 from kronbot.questions.stops import told_of_stops
 from kronbot.questions.verdict import model_in_words, told_of_rounding, verdict
 from kronbot.records import dataclass

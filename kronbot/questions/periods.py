@@ -64,7 +64,7 @@ class Along:
         """Bounds of the errors of their entries at times (N,): rounding, and what is not the same a period later."""
         there = times + period <= self._end
         found = []
-        errors = Entries.at(self.trace, [self._each(times)]).matrix_errors
+        errors = Entries.at(self.trace, [self._each(times)]).matrices[3:]
         for error, now, later in zip(errors, self.at(times), self.at(times + period), strict=True):
             found.append(self._reduced(error) + np.where(there[:, None, None], np.abs(later - now), 0.0))
         M, D, K = found

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from importlib import import_module
 from os import PathLike
@@ -16,19 +14,17 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute import views
-from kronbot.compute.arrays import NamedArray, Scalar, Units, plain, read_only
+from kronbot.compute.arrays import NamedArray, Scalar, plain, read_only
+from kronbot.compute.deferred import Deferred, demand_finite
 from kronbot.description import Description
 from kronbot.description.choices import ORDERS
 from kronbot.description.wording import Entries, no_entry, quote, unknown
-from kronbot.errors import ComputationError, KronbotError, UsageError
-from kronbot.floats import Array, all_finite
+from kronbot.errors import KronbotError, UsageError
 from kronbot.kinds import is_a
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import Blocks
 from kronbot.records import dataclass
-from kronbot.system.forking import AtWork
-from kronbot.system.interruption import OwnErrors
 from kronbot.system.sealed import demand_same, seal
 from kronbot.version import __version__
 
@@ -44,55 +40,6 @@ PICTURES, PAGES, NOTEBOOK = "kronbot.plots.pictures", "kronbot.plots.page.pages"
 TABLES = "kronbot.questions.tables"
 _HELD = ("arrays", "summary", "source", "units")
 _EMPTY: Mapping[str, Any] = MappingProxyType(Entries())
-
-
-@contextmanager
-def computing() -> Iterator[None]:
-    """In here numbers that overflow are seen in what comes of them, and those without an answer are ComputationErrors.
-
-    What a handler of signals raises comes through as itself.
-    """
-    try:
-        with AtWork(), OwnErrors(), np.errstate(all="ignore"):
-            yield
-    except np.linalg.LinAlgError as error:
-        why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
-        raise ComputationError(f"there is no answer ({error}): {why}") from error
-
-
-class Deferred(Mapping[str, Scalar]):
-    """A summary that few look at: computed when it is first asked for. Raises ComputationError like a Result."""
-
-    def __init__(self, compute: Callable[[], Mapping[str, Scalar]]) -> None:
-        self._compute: Callable[[], Mapping[str, Scalar]] | None = compute
-        self._known: Mapping[str, Scalar] = {}
-
-    def _held(self) -> Mapping[str, Scalar]:
-        if (compute := self._compute) is not None:
-            with computing():
-                found = Entries(compute())
-            demand_finite(found)
-            self._known, self._compute = found, None  # in this order: other threads ask for the one, then the other
-        return self._known
-
-    def __getitem__(self, name: str) -> Scalar:
-        return self._held()[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._held()  # without the words for what is not
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The entry of that name; likewise without words where there is none."""
-        return self._held().get(name, default)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._held())
-
-    def __len__(self) -> int:
-        return len(self._held())
-
-    def __repr__(self) -> str:
-        return repr(dict(self._held()))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -281,33 +228,6 @@ class Result:
         }
         head = {"kronbot": __version__, "command": self.command, "robot": self.robot, "order": self.order}
         return head | {key: value for key, value in content.items() if value}
-
-
-def later(
-    name: str, compute: Callable[[], Array], rows: Sequence[str], units: Units, columns: Sequence[str] | None = None
-) -> NamedArray:
-    """An array of an answer that few look at, by its name; asking for its values raises ComputationError like a
-    Result."""
-
-    def values() -> Array:
-        with computing():
-            found = compute()
-        demand_finite({name: found})
-        return found
-
-    return NamedArray.later(values, rows, units, columns)
-
-
-def demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:
-    """Raise ComputationError, naming the first of ``numbers`` (or arrays) by name that is not finite."""
-    for name, value in numbers.items():
-        if isinstance(value, np.ndarray):
-            finite = value.dtype.kind not in "fc" or all_finite(value)
-        else:
-            finite = not isinstance(value, float | np.floating) or math.isfinite(value)
-        if not finite:
-            why = "numbers of the robot or of the question are too large, too small or too far apart"
-            raise ComputationError(f"{name} is not finite: {why}")
 
 
 def _sum(held: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.compute.deferred import Deferred, later
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.errors import KronbotError, UsageError
@@ -29,7 +30,7 @@ from kronbot.questions.elements import demand_directions, told_of_time
 from kronbot.questions.limits import told_of_rows
 from kronbot.questions.outputs import beside, columns
 from kronbot.questions.outputs import series as of_outputs
-from kronbot.questions.result import Deferred, Outcome, Result, later
+from kronbot.questions.result import Outcome, Result
 from kronbot.questions.stops import told_of_contacts
 from kronbot.records import dataclass
 

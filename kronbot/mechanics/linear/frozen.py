@@ -28,12 +28,12 @@ def frozen(entries: Entries, kept: Sequence[int]) -> list[bool]:
     found = np.zeros(len(entries.points[0]), dtype=bool)
     if not any(part.any() for part in entries.points[1:MOVING]):
         return found.tolist()
-    here = _of(entries, kept)
+    here = entries.of(kept)
     for rows, points in further(entries.points):
         left = ~found[rows]
         if left.any():
             open_ = rows[left]
-            there = _of(Entries.at(entries.trace.of_some(open_), [part[left] for part in points]), kept)
+            there = Entries.at(entries.trace.of_some(open_), [part[left] for part in points]).of(kept)
             found[open_] = _differ([A[open_] for A in here], there)
     return found.tolist()
 
@@ -63,11 +63,6 @@ def _times(qd: Array, qdd: Array) -> Array:
     scales[:, 1:][scales[:, 1:] == scales[:, :-1]] = np.inf
     scales = np.sort(scales, axis=1)[:, : max(1, int(np.isfinite(scales).sum(axis=1).max(initial=0)))]
     return np.concatenate([share * scales for share in FURTHER], axis=1)
-
-
-def _of(entries: Entries, kept: Sequence[int]) -> list[Array]:
-    """M, D, K and their errors (N, m, m)."""
-    return [A[:, kept][:, :, kept] for A in (*entries.matrices, *entries.matrix_errors)]
 
 
 def _differ(here: Sequence[Array], there: Sequence[Array]) -> Array:

@@ -14,6 +14,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray
+from kronbot.compute.deferred import later
 from kronbot.compute.trace import traced
 from kronbot.floats import Array
 from kronbot.mechanics.linear.pole import Pole
@@ -215,14 +216,14 @@ class Modes:
 
 def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, NamedArray]:
     """The modes of coordinates as arrays of an answer, each name with a suffix."""
-    numbers = [str(i + 1) for i in range(len(modes.found))]
-    units = {"rows": ["1"] * len(numbers), "columns": list(ACCURACY.values())}
+    numbers = tuple(str(i + 1) for i in range(len(modes.found)))
+    units = {"rows": ("1",) * len(numbers), "columns": tuple(ACCURACY.values())}
     made = {
         "poles": NamedArray(modes.poles, numbers, "rad/s"),
         "frequencies": NamedArray(modes.frequencies, numbers, "rad/s"),
         "damping": NamedArray(modes.damping, numbers, "1"),
-        "shapes": NamedArray(modes.shapes, names, "1", numbers),
-        "accuracy": NamedArray(modes.accuracy, numbers, units, list(ACCURACY)),
+        "shapes": later(f"shapes{suffix}", lambda: modes.shapes, names, "1", numbers),
+        "accuracy": later(f"accuracy{suffix}", lambda: modes.accuracy, numbers, units, tuple(ACCURACY)),
     }
     return {f"{name}{suffix}": array for name, array in made.items()}
 

@@ -15,7 +15,7 @@ from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.matrix_polynomial import Polynomial
-from kronbot.mechanics.linear.refinement import Steps
+from kronbot.mechanics.linear.refinement import Steps, measured
 from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
@@ -48,6 +48,11 @@ class Refined:
         rest = self.steps.rest if self.lifts is None else self.steps.rest @ self.lifts[1].conj().swapaxes(1, 2)
         return rest, (np.abs(self.steps.left)[:, None] @ self._spread)[:, 0]
 
+    @cached_property
+    def measured(self) -> list[tuple[float, float]]:
+        """Backward errors and condition numbers for componentwise changes, one by one."""
+        return list(zip(*(part.tolist() for part in measured(self.polynomial, self.steps)), strict=True))
+
     def right_errors(self, places: Sequence[int], rows: Array) -> Array:
         """Bounds (m, k) of what the errors of the entries change in ``rows`` (k x n) times x."""
         rest, moved = (part[places] for part in self._right)
@@ -68,7 +73,7 @@ class Pole:
     """A pole s of the upper half plane, with vectors in coordinates: L(s) x = 0, y^H L(s) = 0.
 
     ``error`` bounds |ds|, ``growth_error`` the error of its real part, to first order in the errors of the entries;
-    ``backward_error`` and ``condition`` are for componentwise changes, ``refined`` has it at a ``place``. ``count`` is
+    ``refined`` has it at a ``place``, or its square, of which its relative error is a ``share``. ``count`` is
     how many of the 2n poles it stands for (a pair: 2; a free coordinate: 1 or 2), ``group`` numbers those that cannot
     be told apart, and ``block`` gives what they have in common (given whether rates are seen: of free coordinates
     vectors say all unless they are).
@@ -81,11 +86,20 @@ class Pole:
     group: int
     error: float = 0.0
     growth_error: float = 0.0
-    backward_error: float = 0.0
-    condition: float = 0.0
+    share: float = 1.0
     refined: Refined | None = None
     place: int = 0
     block: Callable[[bool], Block | None] = no_block
+
+    @property
+    def backward_error(self) -> float:
+        """The least componentwise change, as a share, that makes it exact."""
+        return 0.0 if self.refined is None else self.refined.measured[self.place][0]
+
+    @property
+    def condition(self) -> float:
+        """By how much a share of componentwise changes grows in it."""
+        return 0.0 if self.refined is None else self.share * self.refined.measured[self.place][1]
 
     @property
     def free(self) -> bool:
@@ -123,7 +137,7 @@ def _of_square(pole: Pole, symmetric: bool, alone: bool) -> list[Pole]:
 
     def at(s: complex, count: int, group: int, growth: float = error, mirrored: bool = False) -> Pole:
         x, y = (pole.right.conj(), pole.left.conj()) if mirrored else (pole.right, pole.left)
-        known = error, growth, pole.backward_error, pole.condition / 2, pole.refined, pole.place, pole.block
+        known = error, growth, pole.share / 2, pole.refined, pole.place, pole.block
         return Pole(s, x, y, count, group, *known)
 
     if real and square.real <= 0:

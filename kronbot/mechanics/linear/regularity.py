@@ -12,6 +12,7 @@ from kronbot.floats import Array
 
 # Smallest eigenvalue of the inertia matrix, scaled to a unit diagonal, that solving with it survives.
 SINGULAR = 1e-15
+TINY = float(np.finfo(float).tiny)
 
 
 def weakest(M: Array) -> int | None:
@@ -21,14 +22,14 @@ def weakest(M: Array) -> int | None:
     diagonal = np.diag(M)
     if diagonal.min() <= 0:
         return int(diagonal.argmin())
-    size = np.sqrt(np.maximum(diagonal, np.finfo(float).tiny))
+    size = np.sqrt(np.maximum(diagonal, TINY))
     values, vectors = np.linalg.eigh(M / np.outer(size, size))
     return int(np.abs(vectors[:, 0]).argmax()) if values[0] <= SINGULAR else None
 
 
 def regular(M: Array) -> npt.NDArray[np.bool_]:
     """Which of many matrices (N, n, n) surely are; the others need a closer look."""
-    size = np.sqrt(np.maximum(np.diagonal(M, axis1=1, axis2=2), np.finfo(float).tiny))
+    size = np.sqrt(np.maximum(np.diagonal(M, axis1=1, axis2=2), TINY))
     if not M.size or not np.isfinite(M).all():
         return np.zeros(len(M), dtype=bool)
     return np.asarray(np.linalg.eigvalsh(M / (size[:, :, None] * size[:, None]))[:, 0] > 4 * SINGULAR)

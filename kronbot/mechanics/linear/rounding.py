@@ -53,15 +53,12 @@ class Entries:
         dusty = _with_dust(three[:, :count], three[:, count:])
         return Entries(trace, points, values, known | dict(zip("MDK", dusty, strict=True)))
 
-    @property
-    def matrices(self) -> list[Array]:
-        """M, D, K (N, n, n)."""
-        return _squares(self.values)
-
-    @property
-    def matrix_errors(self) -> list[Array]:
-        """Bounds of the errors of their entries (N, n, n)."""
-        return _squares(self.errors)
+    @cached_property
+    def matrices(self) -> Array:
+        """M, D, K and bounds of the errors of their entries (6, N, n, n)."""
+        rows = [part[name] for part in (self.values, self.errors) for name in "MDK"]
+        n = math.isqrt(rows[0].size // len(rows[0]))  # a matrix of one entry is none in a trace
+        return np.array(rows).reshape(6, -1, n, n)
 
     def systems(self, kept: Sequence[int]) -> list[SecondOrder]:
         """The systems of the coordinates ``kept``.
@@ -74,7 +71,7 @@ class Entries:
 
         @cache
         def elsewhere() -> list[SecondOrder]:
-            parts = self._elsewhere._of(kept)
+            parts = self._elsewhere.of(kept)
             return [SecondOrder(*each) for each in zip(*parts, np.zeros((*parts[0].shape[:2], 0)), strict=True)]
 
         def free_of(i: int, F: Array, K: Array, dK: Array) -> Array:
@@ -90,7 +87,7 @@ class Entries:
         def others(i: int) -> Sequence[SecondOrder]:
             return elsewhere()[i : i + 1]
 
-        own = self._of(kept)
+        own = self.of(kept)
         free = [free_of(i, F, own[2][i], own[5][i]) for i, F in enumerate(null_spaces(own[2], own[5]))]
         places = range(len(free))
         beside = [partial(others, i) for i in places], [partial(self._potential, kept, others, i) for i in places]
@@ -104,7 +101,7 @@ class Entries:
         zero = np.concatenate([part[i] for part in self.points]) == 0
 
         def find() -> list[bool | None]:
-            found = self._anywhere(zero)._of(kept)
+            found = self._anywhere(zero).of(kept)
             none = np.zeros((*found[0].shape[:2], 0))
             systems = [SecondOrder(*each) for each in zip(*found, none, strict=True)]
             return [each.symmetric if np.isfinite(each.K).all() else None for each in systems]
@@ -124,12 +121,13 @@ class Entries:
 
         return self.trace.once(zero.tobytes(), find)
 
-    def _of(self, kept: Sequence[int]) -> list[Array]:
+    def of(self, kept: Sequence[int]) -> list[Array]:
         """M, D, K and their errors of some coordinates."""
+        parts = self.matrices
+        if len(kept) < parts.shape[-1]:
+            parts = parts[:, :, kept][..., kept]
         # In one layout of memory however many points there are: products depend on it by a rounding.
-        parts = [*self.matrices, *self.matrix_errors]
-        whole = len(kept) == parts[0].shape[1]
-        return [np.ascontiguousarray(A if whole else A[:, kept][:, :, kept]) for A in parts]
+        return [*np.ascontiguousarray(parts)]
 
     @cached_property
     def _elsewhere(self) -> Entries:
@@ -176,10 +174,6 @@ def _with_dust(rows: Array, errors: Array) -> Array:
     beside = np.maximum(size.max(axis=2, keepdims=True, initial=0.0), size.max(axis=1, keepdims=True, initial=0.0))
     dust = (size <= ROUNDING * beside) & ~np.eye(size.shape[1], dtype=bool)
     return np.asarray(np.where(dust, np.maximum(E, size), E).reshape(errors.shape))
-
-
-def _squares(values: Mapping[str, Array]) -> list[Array]:
-    return [_square(values[name]) for name in "MDK"]
 
 
 def _square(rows: Array) -> Array:

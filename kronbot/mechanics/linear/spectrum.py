@@ -27,7 +27,7 @@ from kronbot.mechanics.linear.eigenvalues import Eigenvalue, advanced, eigenvalu
 from kronbot.mechanics.linear.growth import with_growth
 from kronbot.mechanics.linear.matrix_polynomial import Polynomial, together
 from kronbot.mechanics.linear.pole import Pole, Refined, no_block, of_squares, on_axis, without_noise
-from kronbot.mechanics.linear.refinement import Steps, joined, measured, plainly, refined
+from kronbot.mechanics.linear.refinement import Steps, joined, plainly, refined
 from kronbot.mechanics.linear.regularity import demand_regular, regular
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.starts import Starts, rough
@@ -203,7 +203,6 @@ def _poles(own: Sequence[Polynomial], reduced: Deflated, found: Sequence[Found])
     sizes = [len(groups) for _, groups, _ in found]
     every = together(own, sizes)
     whole = joined([steps for steps, _, _ in found])
-    backward, condition = measured(every, whole)
     x, y, lifts = whole.right, whole.left, None
     if not reduced.plain:
         lifts = reduced.lifts(whole.values, x.shape[1])
@@ -212,10 +211,9 @@ def _poles(own: Sequence[Polynomial], reduced: Deflated, found: Sequence[Found])
     groups = [group for _, each, _ in found for group in each]
     lifted = {id(block): reduced.lifted(block) for _, _, each in found for block in each if block is not None}
     blocks = [_giving(lifted[id(block)]) if block else no_block for _, _, each in found for block in each]
-    parts = (part.tolist() for part in (whole.values, whole.errors, backward, condition))
     made = [
-        Pole(s, x[k], y[k], 2 if s.imag > 0 else 1, groups[k], error, error, left, condition, refined, k, blocks[k])
-        for k, (s, error, left, condition) in enumerate(zip(*parts, strict=True))
+        Pole(s, x[k], y[k], 2 if s.imag > 0 else 1, groups[k], error, error, 1.0, refined, k, blocks[k])
+        for k, (s, error) in enumerate(zip(whole.values.tolist(), whole.errors.tolist(), strict=True))
     ]
     ends = accumulate(sizes)
     return [made[end - size : end] for end, size in zip(ends, sizes, strict=True)]
