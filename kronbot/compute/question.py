@@ -38,6 +38,10 @@ class Quantity:
         """That of its numbers."""
         return (len(self.rows),) if self.columns is None else (len(self.rows), len(self.columns))
 
+    def shaped(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Numbers in that shape: those of a column, or of one entry, may come in another one."""
+        return values if values.shape == self.shape else values.reshape(self.shape)
+
     def array(self, values: npt.NDArray[Any], axis: tuple[str, Sequence[float]] | None = None) -> NamedArray:
         """Its numbers, or formulas, with their names and units; along an axis as a stack."""
         return NamedArray(values, self.rows, self.units, self.columns, axis)
@@ -104,9 +108,10 @@ class Question:
         self, values: Mapping[str, npt.NDArray[np.float64]], axis: tuple[str, Sequence[float]] | None
     ) -> dict[str, NamedArray]:
         """Numbers of the quantities with their names and units, along an axis as stacks."""
-        leading = () if axis is None else (len(axis[1]),)
+        if axis is None:
+            return {name: quantity.array(quantity.shaped(values[name])) for name, quantity in self.quantities.items()}
         return {
-            name: quantity.array(values[name].reshape(*leading, *quantity.shape), axis)
+            name: quantity.array(values[name].reshape(len(axis[1]), *quantity.shape), axis)
             for name, quantity in self.quantities.items()
         }
 

@@ -17,7 +17,7 @@ from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
-from kronbot.mechanics.multibody.kinematics import completed
+from kronbot.mechanics.multibody.kinematics import completed, filled
 from kronbot.mechanics.multibody.recursion import algorithm_of
 from kronbot.model.robot import Robot
 from kronbot.questions import jacobian as jacobians
@@ -45,12 +45,11 @@ def point(robot: Robot, given: Values | None, word: str) -> Array:
 
     Raises UsageError like :func:`by_index`.
     """
-    return _completed(robot, by_index(robot, given, word), word, ())
+    return _checked(robot, completed(robot, by_index(robot, given, word), word), word)
 
 
-def _completed(robot: Robot, given: Mapping[int, float | Array], word: str, shape: tuple[int, ...]) -> Array:
-    """Values (..., n) of all coordinates, in rows of a shape, from some by place."""
-    values = completed(robot, given, word, shape)
+def _checked(robot: Robot, values: Array, word: str) -> Array:
+    """Values (..., n) of all coordinates."""
     if word == "q" and robot.base:
         demand_no_gimbal_lock(robot, values)
     return values
@@ -85,8 +84,11 @@ def points(robot: Robot, given: Mapping[str, Values | None]) -> tuple[dict[str, 
         raise UsageError(f"rows must be equally many: {told}")
     rows, count = {}, max(counts, default=1)
     for word, of in parts.items():
-        columns = {i: column for places, values, _ in of for i, column in zip(places, values.T, strict=True)}
-        rows[word] = _completed(robot, columns, word, (count,))
+        whole, known = np.zeros((count, robot.n)), list[int]()
+        for places, values, _ in of:
+            whole[:, places] = values
+            known += places
+        rows[word] = _checked(robot, filled(robot, whole, known, word), word)
     return rows, bool(counts)
 
 
@@ -158,7 +160,8 @@ def _index(robot: Robot, name: str, word: str) -> int:
 
 def view(robot: Robot, frame: object, axes: object) -> FrameView:
     """The frame of that name, seen in the axes ``base`` or ``body``. Raises UsageError that lists those there are."""
-    return jacobians.view(robot, arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes"))
+    asked = arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes")
+    return robot.parameters.own(("view", robot.order, *asked), lambda: jacobians.view(robot, *asked))
 
 
 def algorithm_for(robot: Robot, given: object) -> str:

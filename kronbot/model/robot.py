@@ -241,13 +241,13 @@ class Robot:
     def with_shafts(self, values: Mapping[int, Value]) -> dict[int, Value]:
         """Values by place in q, of an elastic joint for which there is one alone for its link and its motor."""
         found = dict(values)
-        for known, other in self._shafts:
+        for known, other in self.shafts:
             if known in values and other not in values:
                 found[other] = values[known]
         return found
 
     @cached_property
-    def _shafts(self) -> list[tuple[int, int]]:
+    def shafts(self) -> list[tuple[int, int]]:
         """Places of link and motor of elastic joints, and of motor and link."""
         ends = [(joint.index, joint.driven) for joint in self.joints if joint.index != joint.driven]
         return [*ends, *((driven, index) for index, driven in ends)]

@@ -73,14 +73,15 @@ class Result:
         """Make it read-only. Raises ComputationError where a number is not finite."""
         put, read = object.__setattr__, MappingProxyType
         put(self, "at", read(Entries({name: read(Entries(point)) for name, point in self.at.items()})))
-        put(self, "series", read(Entries({name: read_only(column) for name, column in self.series.items()})))
+        if self.series is not _EMPTY:
+            put(self, "series", read(Entries({name: read_only(column) for name, column in self.series.items()})))
+            demand_finite(self.series)
         for name in _HELD:
             mapping = getattr(self, name)
             if mapping is not _EMPTY and type(mapping) is not Deferred:
                 put(self, name, read(Entries(mapping)))
         put(self, "warnings", tuple(self.warnings))
         demand_finite({name: array.values for name, array in self.arrays.items() if array.known})
-        demand_finite(self.series)
         if type(self.summary) is not Deferred:
             demand_finite(self.summary)
 

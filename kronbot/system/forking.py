@@ -43,7 +43,8 @@ class _Gate:
             was = self.depths.get(me, 0)
             if depth is None or was <= depth:
                 self.depths.pop(me, None)
-                self.free.notify_all()
+                if self.forking is not None:  # nobody waits for anything else
+                    self.free.notify_all()
             else:
                 self.depths[me] = was - depth
         return was

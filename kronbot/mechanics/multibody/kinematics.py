@@ -6,7 +6,7 @@ centre of mass of all bodies of the link, with the axes of its tip frame), ``bas
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -171,13 +171,22 @@ def completed(robot: Robot, given: Mapping[int, float | Array], word: str, shape
     What else is not given is where nothing is deformed; of an elastic joint one of link and motor alone is both.
     """
     values = np.zeros((*shape, robot.n))
-    if not given and word != "q":
-        return values
-    found = robot.with_shafts(given)
-    if len(found) < robot.n:
-        for place, value in found.items():
-            values[..., place] = value
-        values = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
-    for place, value in found.items():
+    for place, value in given.items():
         values[..., place] = value
-    return values
+    return filled(robot, values, given, word)
+
+
+def filled(robot: Robot, values: Array, given: Collection[int], word: str) -> Array:
+    """The same where values (..., n) hold what is ``given`` by place, and zeros."""
+    followed = robot.attachments or robot.shafts  # else nothing is deformed where a coordinate is 0
+    if not followed or len(given) == robot.n or (not given and word != "q"):
+        return values
+    known = {*given}
+    for place, other in robot.shafts:
+        if place in given and other not in given:
+            values[..., other] = values[..., place]
+            known.add(other)
+    straight = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
+    for place in known.difference(robot.rigid):  # those are as they were
+        straight[..., place] = values[..., place]
+    return straight
