@@ -62,6 +62,10 @@ def _fast(system: SecondOrder, pole: Pole) -> bool:
 
 def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
     """The model that a statement holds for: order, modes, free and locked joints."""
+    return robot.parameters.own(("in words", robot.order, locked), lambda: _model_in_words(robot, locked))
+
+
+def _model_in_words(robot: Robot, locked: frozenset[int]) -> str:
     base = "; the base floats" if robot.base else ""
     held = [joint.name for joint in robot.joints if joint.driven in locked]
     free = [joint.name for joint in robot.joints if joint.driven not in locked]

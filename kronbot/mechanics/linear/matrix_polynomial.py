@@ -79,10 +79,11 @@ class Polynomial:
 
     def residual(self, s: Numbers, X: Numbers, left: bool = False) -> Wide:
         """L(s_i) x_i in extended precision, for columns of X (n, N) and s (N,) or one s for all; or L(s_i)^H x_i."""
-        real = np.isrealobj(s) and np.isrealobj(X)
-        z: Wide = s.astype(np.longdouble if real else np.clongdouble)
+        plain = np.isrealobj(X)
+        z: Wide = s.astype(np.longdouble if plain and np.isrealobj(s) else np.clongdouble)
         total: Wide = np.zeros((), dtype=z.dtype)
-        parts = [part.astype(np.longdouble) for part in ((X.real, X.imag) if X.imag.any() else (X.real,))]
+        sides = (X,) if plain else (X.real, X.imag) if X.imag.any() else (X.real,)
+        parts = [part.astype(np.longdouble) for part in sides]
         for A in reversed(self._wide):
             A = A.swapaxes(-1, -2) if left else A
             # One matrix, or one for every s.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 import casadi
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.arrays import NamedArray
+from kronbot.compute.arrays import NamedArray, Units, units_kept
 from kronbot.compute.deferred import later
 from kronbot.compute.trace import traced
 from kronbot.floats import Array
@@ -214,10 +215,15 @@ class Modes:
         return np.array(rows, dtype=float).reshape(len(rows), len(ACCURACY))
 
 
+@cache
+def _labels(count: int) -> tuple[tuple[str, ...], Units]:
+    """Numbers of modes, and the units of their ``ACCURACY``."""
+    return tuple(map(str, range(1, count + 1))), units_kept({"rows": ("1",) * count, "columns": [*ACCURACY.values()]})
+
+
 def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, NamedArray]:
     """The modes of coordinates as arrays of an answer, each name with a suffix."""
-    numbers = tuple(str(i + 1) for i in range(len(modes.found)))
-    units = {"rows": ("1",) * len(numbers), "columns": tuple(ACCURACY.values())}
+    numbers, units = _labels(len(modes.found))
     made = {
         "poles": NamedArray(modes.poles, numbers, "rad/s"),
         "frequencies": NamedArray(modes.frequencies, numbers, "rad/s"),

@@ -49,7 +49,8 @@ def null_spaces(K: Array, dK: Array) -> list[Array]:
     for columns in {each.tobytes(): each for each in zero}.values():
         places = np.flatnonzero((zero == columns).all(axis=1)) if len(K) > 1 else np.zeros(1, dtype=np.intp)
         rest = np.flatnonzero(~columns)
-        A, E = (B[places][:, rest][:, :, rest] for B in (K, dK))
+        block = places[:, None, None], rest[:, None], rest
+        A, E = K[block], dK[block]
         size = np.sqrt(np.abs(np.diagonal(A, axis1=1, axis2=2)))
         scale = 1 / np.where(size > 0, size, 1.0)
         limit = (scale[:, :, None] * E * scale[:, None]).sum(axis=2).max(axis=1, initial=0.0) + ROUNDING * len(rest)
