@@ -50,7 +50,7 @@ class Result:
     ``units`` to its unit, ``summary`` holds scalars, ``source`` formulas written out by array in ``language`` (latex or
     python), ``warnings`` what should be looked at, in the robot file or in the answer. Nothing in it can be changed.
     ``about`` is the robot, by its model (after a pickle by its description), ``asked`` what a picture wants to know of
-    the question.
+    the question. Arrays and numbers that few look at are computed when somebody does (:meth:`settled`).
 
     ``name in answer``, ``list(answer)`` and ``answer[name]`` are about arrays and columns of the series.
     """

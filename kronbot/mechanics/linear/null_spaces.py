@@ -48,12 +48,14 @@ def null_spaces(K: Array, dK: Array) -> list[Array]:
     zero = np.asarray(~K.any(axis=1))
     for columns in {each.tobytes(): each for each in zero}.values():
         places = np.flatnonzero((zero == columns).all(axis=1)) if len(K) > 1 else np.zeros(1, dtype=np.intp)
-        rest = np.flatnonzero(~columns)
-        block = places[:, None, None], rest[:, None], rest
-        A, E = K[block], dK[block]
+        A, E = K, dK
+        if columns.any() or len(places) < len(K):
+            rest = np.flatnonzero(~columns)
+            block = places[:, None, None], rest[:, None], rest
+            A, E = K[block], dK[block]
         size = np.sqrt(np.abs(np.diagonal(A, axis1=1, axis2=2)))
         scale = 1 / np.where(size > 0, size, 1.0)
-        limit = (scale[:, :, None] * E * scale[:, None]).sum(axis=2).max(axis=1, initial=0.0) + ROUNDING * len(rest)
+        limit = (scale[:, :, None] * E * scale[:, None]).sum(axis=2).max(axis=1, initial=0.0) + ROUNDING * A.shape[1]
         try:
             within = np.linalg.inv(scale[:, :, None] * A * scale[:, None])
         except np.linalg.LinAlgError:

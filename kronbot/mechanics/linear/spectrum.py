@@ -175,16 +175,19 @@ def _found(own: Sequence[Polynomial], starts: Starts, real: bool) -> list[Found]
     found: dict[int, Found] = {}
     for m in set(sizes.tolist()):
         places = np.flatnonzero(sizes == m).tolist()
-        chosen = upper[places]
-        after = refined(together([own[i] for i in places], m), *(part[places][chosen] for part in starts))
+        begun = (part[places] for part in starts)
+        if m == upper.shape[1]:
+            chosen = [part.reshape(-1, *part.shape[2:]) for part in begun]
+        else:
+            chosen = [part[upper[places]] for part in begun]
+        after = refined(together([own[i] for i in places], m), *chosen)
         plain = plainly(after, (len(places), m))
         for k, i in enumerate(places):
             rows = after.part(slice(k * m, (k + 1) * m))
             if plain[k].all():
                 found[i] = rows, range(m), [None] * m
             else:
-                begun = advanced(own[i], rows, plain[k])
-                found[i] = _thorough(own[i], starts.values[i], begun, real)
+                found[i] = _thorough(own[i], starts.values[i], advanced(own[i], rows, plain[k]), real)
     return [found[i] for i in range(len(own))]
 
 
