@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
@@ -241,16 +240,11 @@ class Robot:
     def with_shafts(self, values: Mapping[int, Value]) -> dict[int, Value]:
         """Values by place in q, of an elastic joint for which there is one alone for its link and its motor."""
         found = dict(values)
-        for known, other in self.shafts:
-            if known in values and other not in values:
-                found[other] = values[known]
+        for joint in self.joints:
+            for known, other in ((joint.index, joint.driven), (joint.driven, joint.index)):
+                if known in values and other not in values:
+                    found[other] = values[known]
         return found
-
-    @cached_property
-    def shafts(self) -> list[tuple[int, int]]:
-        """Places of link and motor of elastic joints, and of motor and link."""
-        ends = [(joint.index, joint.driven) for joint in self.joints if joint.index != joint.driven]
-        return [*ends, *((driven, index) for index, driven in ends)]
 
     def undeformed(self, q: Array) -> Array:
         """Coordinates (..., n) with the same q_r where nothing is deformed."""
@@ -258,16 +252,11 @@ class Robot:
 
     def undeformed_rates(self, qd: Array) -> Array:
         """The same of rates or accelerations (..., n)."""
-        rates = np.asarray(qd[..., self._driven] @ self._attachment[0].T)
+        rates = np.asarray(qd[..., list(self.rigid)] @ self._attachment[0].T)
         if self.base:
             base = list(self.base)
             rates[..., base] = qd[..., base]
         return rates
-
-    @cached_property
-    def _driven(self) -> npt.NDArray[np.intp]:
-        """``rigid``, to index arrays by."""
-        return np.array(self.rigid, dtype=np.intp)
 
     def others(self, indices: Container[int]) -> list[int]:
         """Indices of the coordinates that are not among those."""

@@ -19,7 +19,7 @@ from kronbot.compute.trace import Trace, traced
 from kronbot.description.choices import INPUTS
 from kronbot.floats import Array
 from kronbot.mechanics.control.closed_loop import closed, in_states, of_loop, seen_beside
-from kronbot.mechanics.linear.frozen import frozen, further
+from kronbot.mechanics.linear.frozen import frozen
 from kronbot.mechanics.linear.linear_model import LinearModel, rigid_forces
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
@@ -43,12 +43,10 @@ from kronbot.questions.responses import columns
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import OUTPUTS, Choice, Coordinates, coordinates, outputs_seen, signals
 from kronbot.questions.stops import told_of_stops
-from kronbot.questions.verdict import told_of_rounding, verdict
+from kronbot.questions.verdict import about_which, balances, told_of_rounding, verdict
 from kronbot.records import dataclass
 
 PURPOSE, BEYOND = "linearize", "beyond_small_deflections"
-# h_L below this share of the largest force counts as zero: what Newton's method leaves.
-BALANCED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,11 @@ class Point:
     qdd: Array
     tau: Array | None
     force: Array
+
+    @property
+    def parts(self) -> list[Array]:
+        """All of them, where the torques are known."""
+        return [np.asarray(each) for each in (self.q, self.qd, self.qdd, self.tau, self.force)]
 
 
 @dataclass(frozen=True)
@@ -248,7 +251,7 @@ class Linearization:
             "D": later("D", lambda: space().D, outputs, "SI", inputs),
             **named_modes(Modes(shapes, count), names),
         }
-        about = _about(robot, self.trace, given.point, free, _balanced(h, values["g"]), given.frozen)
+        about = about_which(robot, self.trace, given.point.parts, free, balances(h, values["g"]), given.frozen)
         beyond = beyond_small(robot, given.point.q[None], PURPOSE).any()
 
         @cache
@@ -339,28 +342,3 @@ def outline(robot: Robot, given: Given) -> Outline:
     units = {name: sides(names, each["rows"], names, each["columns"]) for name, each in matrices}
     units["h_L"] = units["M_L"][0], {}
     return Outline(words, texts, arrays, series, usual, ("poles", "shapes"), units=units)
-
-
-def _about(robot: Robot, trace: Trace, point: Point, free: Sequence[int], balanced: bool, frozen: bool) -> str:
-    """What a linear model is about, so that a statement is not taken for more than it is."""
-    moves = point.qd.any() or point.qdd.any()
-    stays = balanced and not frozen and (not moves or _stays_balanced(trace, point, free))
-    if stays:
-        return "about a steady motion" if moves else "about an equilibrium"
-    rates = ((values, robot.undeformed_rates(values)) for values in (point.qd, point.qdd))
-    straight = all((a == b).all() for a, b in ((point.q, robot.undeformed(point.q)), *rates))
-    passing = "" if frozen else ", h_L is zero at this instant"
-    what = "the rigid motion" if straight else "the given point"
-    return f"about {what}{passing if balanced else ', h_L is not zero'}"
-
-
-def _stays_balanced(trace: Trace, point: Point, free: Sequence[int]) -> bool:
-    """Whether nothing acts on the deviation where the motion goes on, either."""
-    given = [np.asarray(each)[None] for each in (point.q, point.qd, point.qdd, point.tau, point.force)]
-    found = (trace.rows(*points) for _, points in further(given))
-    return all(_balanced(rows["h"][0, free], rows["g"][0]) for rows in found)
-
-
-def _balanced(h: Array, forces: Array) -> bool:
-    """Whether h_L is zero beside the forces of a robot."""
-    return bool(np.abs(h).max(initial=0.0) <= BALANCED * max(1.0, np.abs(forces).max(initial=0.0)))

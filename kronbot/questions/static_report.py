@@ -188,10 +188,11 @@ def answer(
     told = [*told_of_time(robot), *told_of_rows(solved, q)]
     if report.linear:
         told += told_of_contacts(solved, report.cases.straight[part], q)
-    units = robot.parameters.kept(
+    known = robot.parameters.kept(
         ("units", PURPOSE, robot.order, inquiry.outputs, *series),
-        lambda: units_of(robot, series, columns(robot, inquiry.outputs)),
+        lambda: tuple(units_of(robot, series, columns(robot, inquiry.outputs)).values()),
     )
+    units = dict(zip(series, known, strict=True))
     answer = Result(
         PURPOSE, robot.name, robot.order, start, arrays, series, Deferred(numbers), told,
         units=units, about=robot, asked=inquiry,

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from kronbot.compute.arrays import Scalar
+from kronbot.compute.trace import Trace
+from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.frozen import further
 from kronbot.mechanics.linear.pole import NOISE, Pole
 from kronbot.mechanics.linear.stability import Judgement, judge
 from kronbot.model.robot import Robot
@@ -15,6 +18,8 @@ from kronbot.model.robot import Robot
 SINGULAR = (
     "M is all but singular, as with many shapes that are alike; fewer of them, or legendre (kronbot explain shapes)"
 )
+# h_L below this share of the largest force counts as zero: what Newton's method leaves.
+BALANCED = 1e-9
 # What is said where coefficients are those of an instant, of the verdict and of what it is about.
 FROZEN = Judgement("undecided", "coefficients change with time (kronbot explain floquet)")
 AN_INSTANT = "coefficients frozen at this instant"
@@ -72,3 +77,31 @@ def _model_in_words(robot: Robot, locked: frozenset[int]) -> str:
     joints = [f"{kind} {', '.join(names)}" for kind, names in (("free", free), ("locked", held)) if names]
     count = sum(link.modes for link in robot.links if link.beam is not None)
     return f"order {robot.order}, {count} mode{'s' * (count != 1)}, joints {' and '.join(joints) or 'none'}{base}"
+
+
+def about_which(
+    robot: Robot, trace: Trace, point: Sequence[Array], free: Sequence[int], balanced: bool, frozen: bool
+) -> str:
+    """What a linear model about a point (q, qd, qdd, torques and force) is about, so that a statement is not taken for
+    more than it is: whether it is ``balanced`` there, and its coefficients are ``frozen``."""
+    q, qd, qdd, *_ = point
+    moves = qd.any() or qdd.any()
+    stays = balanced and not frozen and (not moves or _stays_balanced(trace, point, free))
+    if stays:
+        return "about a steady motion" if moves else "about an equilibrium"
+    rates = ((values, robot.undeformed_rates(values)) for values in (qd, qdd))
+    straight = all((a == b).all() for a, b in ((q, robot.undeformed(q)), *rates))
+    passing = "" if frozen else ", h_L is zero at this instant"
+    what = "the rigid motion" if straight else "the given point"
+    return f"about {what}{passing if balanced else ', h_L is not zero'}"
+
+
+def _stays_balanced(trace: Trace, point: Sequence[Array], free: Sequence[int]) -> bool:
+    """Whether nothing acts on the deviation where the motion goes on, either."""
+    found = (trace.rows(*points) for _, points in further([part[None] for part in point]))
+    return all(balances(rows["h"][0, free], rows["g"][0]) for rows in found)
+
+
+def balances(h: Array, forces: Array) -> bool:
+    """Whether h_L is zero beside the forces of a robot."""
+    return bool(np.abs(h).max(initial=0.0) <= BALANCED * max(1.0, np.abs(forces).max(initial=0.0)))

@@ -16,8 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from operator import is_
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import NoReturn
 
 from kronbot.system.platform import host
@@ -225,21 +224,23 @@ class OwnErrors:
     def __enter__(self) -> None:
         import threading
 
-        here = threading.current_thread() is threading.main_thread()
-        self._heard = _heard_by(tuple(map(signal.getsignal, _ALL))) if here else {}
+        here = _ALL if threading.current_thread() is threading.main_thread() else ()
+        self._heard = {
+            number: _Heard(handler)
+            for number, handler in zip(here, map(signal.getsignal, here), strict=True)
+            if callable(handler) and handler != _met.note and not isinstance(handler, _Heard)
+        }
         for number, note in self._heard.items():
             signal.signal(number, note)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, note in self._heard.items():
             if signal.getsignal(number) is note:  # it may have set another one
                 signal.signal(number, note.handler)
         if self._heard and _met.raised:
-            raised = _met.raised[0]
+            error = _met.raised[0]
             _met.raised.clear()
-            raise raised
+            raise error
 
 
 class _Heard:
@@ -254,24 +255,6 @@ class _Heard:
         except BaseException as error:
             _met.raised.append(error)
             raise
-
-
-# The handlers of all signals at the last question, and those of them that are heard.
-_at_last: tuple[tuple[object, ...], dict[int, _Heard]] = (), {}
-
-
-def _heard_by(handlers: tuple[object, ...]) -> dict[int, _Heard]:
-    """Notes of those handlers, one a signal, that may raise something; others than at the last question are rare."""
-    global _at_last
-    before, heard = _at_last
-    if len(before) != len(handlers) or not all(map(is_, before, handlers)):
-        heard = {
-            number: _Heard(handler)
-            for number, handler in zip(_ALL, handlers, strict=True)
-            if callable(handler) and handler != _met.note and not isinstance(handler, _Heard)
-        }
-        _at_last = handlers, heard
-    return heard
 
 
 def leave(number: int, *_: object) -> NoReturn:

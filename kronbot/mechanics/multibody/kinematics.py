@@ -178,15 +178,13 @@ def completed(robot: Robot, given: Mapping[int, float | Array], word: str, shape
 
 def filled(robot: Robot, values: Array, given: Collection[int], word: str) -> Array:
     """The same where values (..., n) hold what is ``given`` by place, and zeros."""
-    followed = robot.attachments or robot.shafts  # else nothing is deformed where a coordinate is 0
-    if not followed or len(given) == robot.n or (not given and word != "q"):
+    # Without shafts nothing is deformed where its coordinate is 0.
+    if not robot.attachments or len(given) == robot.n or (not given and word != "q"):
         return values
-    known = {*given}
-    for place, other in robot.shafts:
-        if place in given and other not in given:
-            values[..., other] = values[..., place]
-            known.add(other)
+    known = robot.with_shafts({place: values[..., place] for place in given})
+    for place in known.keys() - given:
+        values[..., place] = known[place]
     straight = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
-    for place in known.difference(robot.rigid):  # those are as they were
+    for place in known.keys() - robot.rigid:  # those are as they were
         straight[..., place] = values[..., place]
     return straight
