@@ -17,7 +17,7 @@ Numbers = TypeVar("Numbers", bound=npt.NDArray[Any])
 WRITTEN = 15
 
 
-def all_finite(values: npt.NDArray[Any]) -> bool:
+def is_finite(values: npt.NDArray[Any]) -> bool:
     """Whether all numbers are finite, real or complex; a sum of squares that is shows it at once."""
     return cmath.isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
 
@@ -31,7 +31,7 @@ def ascending(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def all_finite(values: Numbers) -> Numbers:
     """A matrix again. Raises LinAlgError where it is not finite: singular values of such, and what needs them, LAPACK
     seeks for ever, or writes of them into the answer on standard output."""
-    if not np.isfinite(values).all():
+    if not is_finite(values):
         raise np.linalg.LinAlgError("numbers of a matrix are not finite")
     return values
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kronbot.floats import all_finite, decimals, percent, rounded, within
-from kronbot.mechanics.static.compliance import compliance
+from kronbot.mechanics.static.compliance import yielding
 from kronbot.model.beam_integrals import orthonormal
 from kronbot.questions.grids import grid
 
@@ -67,7 +67,7 @@ def test_lapack_is_asked_for_finite_matrices_alone(strange):
     full = np.full((3, 3), strange)
     for ask in (
         lambda: all_finite(matrix),
-        lambda: compliance(np.eye(3), np.full((6, 3), strange)),
+        lambda: yielding(np.eye(3), np.full((6, 3), strange)),
         lambda: orthonormal([full[:, :, None]], np.ones(3)),
     ):
         with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError, match="not finite"):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kronbot.compute.arrays import NamedArray, Scalar, Units
 from kronbot.description.wording import Entries
 from kronbot.errors import ComputationError
-from kronbot.floats import all_finite
+from kronbot.floats import is_finite
 from kronbot.system.forking import AtWork
 from kronbot.system.interruption import OwnErrors
 
@@ -90,7 +90,7 @@ def demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:
     """Raise ComputationError, naming the first of ``numbers`` (or arrays) by name that is not finite."""
     for name, value in numbers.items():
         if isinstance(value, np.ndarray):
-            finite = value.dtype.kind not in "fc" or all_finite(value)
+            finite = value.dtype.kind not in "fc" or is_finite(value)
         else:
             finite = not isinstance(value, float | np.floating) or math.isfinite(value)
         if not finite:

@@ -25,7 +25,7 @@ from kronbot.description.choices import ORDERS
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import Argument, UsageError
-from kronbot.floats import Array, all_finite
+from kronbot.floats import Array, is_finite
 from kronbot.kinds import is_a
 
 NumberLike: TypeAlias = float | str
@@ -416,7 +416,7 @@ def _of_floats(value: object, depth: int) -> Array | None:
         if len(value) > ENTRY_LIMIT:  # type: ignore[arg-type]
             return None
     made = np.array(value, dtype=np.float64) + 0.0
-    return made if all_finite(made) else None
+    return made if is_finite(made) else None
 
 
 def array_like(value: object, word: str) -> object:
