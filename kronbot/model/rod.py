@@ -12,7 +12,6 @@ are those of the very pose that is reported, and cost what is linear in sections
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cache, lru_cache
 
@@ -31,8 +30,6 @@ from kronbot.records import dataclass
 STEP_TERMS = 8
 # Legendre polynomials that say the curvature of a step: with these a cantilever's 14th mode bends right to 1e-10.
 DEGREE = 4
-# The share of N degrees that the mass of N sections takes: of rods that turn by 1 rad it misses less than 1e-12.
-SEEN = 3 / 4
 
 
 @dataclass(frozen=True)
@@ -198,13 +195,12 @@ def moments(values: SX) -> SX:
     return result
 
 
-def antiderivative(a: SX) -> SX:
-    """Legendre coefficients of int_0^xi f (k x 3 N/4) of functions with these moments (k x N), by degree.
+def antiderivative(a: SX, kept: int) -> SX:
+    """So many Legendre coefficients of int_0^xi f (k x kept) of functions with moments (k x N), by degree.
 
     The integral of (2 n + 1) P_n is (P_n+1 - P_n-1)/2. Higher degrees count by their square in what is integrated
     along the beam.
     """
-    kept = math.ceil(SEEN * a.columns())
     return casadi.horzcat(a[:, 0], a[:, : kept - 1]) - a[:, 1 : kept + 1]
 
 
