@@ -15,6 +15,7 @@ from bench.chains import Chain
 from bench.timing import interleaved
 from casadi import SX
 
+from kronbot.compute.native.cost import FULL
 from kronbot.compute.native.subjects import Functions
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.motion.equations import equations
@@ -102,7 +103,7 @@ def large(chosen=LARGE):
                 functions = Functions(*motion.solver.native.functions)
                 entry[f"{solver} instructions"], entry[f"{solver} differ"] = (
                     functions.instructions,
-                    functions.statements,
+                    functions.statements(FULL),
                 )
         entry |= {"coordinates": robot.n, "nodes": casadi.n_nodes(system.rate)}
         entries.append(entry)

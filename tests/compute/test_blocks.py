@@ -46,18 +46,21 @@ def test_what_repeats_itself_is_there_once():
 
 
 def test_repeated_functions_pay_sooner(monkeypatch):
-    """The compiler sees what differs; of a few instructions nothing is looked at."""
+    """The compiler sees what differs where it tries hard; it is looked at where that may pay, and not otherwise."""
     function = chain(200)
     subject, sizes = subjects.Functions(function), [instructions(function)]
-    assert subject.statements == sizes[0] <= subjects.FEW
+    assert subject.statements(FULL) == sizes[0] <= subjects.FEW and not subject.looking
     monkeypatch.setattr(subjects, "FEW", 100)
     other = subjects.Functions(function)
-    assert other.statements < 0.7 * sizes[0]
-    pays = int((STARTING + 0.8 * sizes[0] * QUICK.compiling) / (sizes[0] * (INTERPRETED - QUICK.running)))
-    assert worthwhile(sizes, [pays], 1.0, None, subject) is None is not worthwhile(sizes, [pays], 1.0, None, other)
+    assert other.statements(FULL) < 0.7 * sizes[0] == 0.7 * other.statements(QUICK)
+    assert "block_" in other.source(FULL) and "block_" not in other.source(QUICK)
     monkeypatch.setattr(compiling, "MAX_INSTRUCTIONS", int(0.8 * sizes[0]))
+    pays = (STARTING + 0.7 * sizes[0] * FULL.compiling) / (sizes[0] * (INTERPRETED - FULL.running))
     assert worthwhile(sizes, [10**9], 1.0, None, subject) is None
-    assert worthwhile(sizes, [10**9], 1.0, None, other) == FULL
+    assert [worthwhile(sizes, [int(pays * much)], 1.0, None, other) for much in (0.3, 2)] == [None, FULL]
+    unseen = subjects.Functions(function)
+    worthwhile(sizes, [int(pays * 0.3)], 1.0, None, unseen)
+    assert "_blocks" not in vars(unseen)
 
 
 def test_work_waits_for_no_look_that_takes_longer(tmp_path, monkeypatch):
@@ -90,7 +93,7 @@ def test_the_bits_of_the_interpreter(tmp_path, monkeypatch):
     every, x = random_function(rng, 60), casadi.MX.sym("x", 6)
     twice = casadi.Function("twice", [x], [every(every(x)[:6]), every(x)])
     code = compiling.compiled(FULL, twice, links)
-    assert "block_" in subjects.Functions(twice).source()
+    assert "block_" in subjects.Functions(twice).source(FULL)
     for column in np.hstack([rng.normal(size=(6, 10)), rng.choice(SPECIAL, size=(6, 10))]).T:
         pairs = zip(twice.call([column]), code.function.call([column]), strict=True)
         assert all(same_bits(one, other) for one, other in pairs)

@@ -102,8 +102,9 @@ def cached(subject: Subject[Made]) -> Code[Made] | None:
     Costs about 1 us an instruction, most of it for the text of the function that the key is made from.
     """
     try:
-        key = _key(subject, _compiler())
+        compiler = _compiler()
         with Cache(folder()) as cache:
+            key = _key(subject, compiler)
             found = (_load(cache, key, subject, effort) for effort in EFFORTS)
             return next((code for code in found if code is not None), None)
     except FileNotFoundError:  # nothing was compiled yet
@@ -227,8 +228,6 @@ class Compilation(Generic[Made]):
 
     def _begin(self, patience: float) -> None:
         compiler, subject = _compiler(), self._subject
-        if too_large(subject.statements):
-            raise _Unavailable(f"more than {MAX_INSTRUCTIONS} instructions")
         key = _key(subject, compiler)
         cache = self._held.enter_context(Cache(folder(), create=True))
         for turn in (nullcontext(), cache.turn(key(self._effort), patience)):
@@ -237,8 +236,10 @@ class Compilation(Generic[Made]):
             if self._found is not None:
                 self._held.close()
                 return
+        if too_large(subject.statements(self._effort)):
+            raise _Unavailable(f"more than {MAX_INSTRUCTIONS} instructions")
         place = self._held.enter_context(cache.build_folder(key(self._effort)))
-        (place / "traced.c").write_text(subject.source())
+        (place / "traced.c").write_text(subject.source(self._effort))
         flags = (*FLAGS, self._effort.flag, *subject.flags)
         command = [*compiler.command, *flags, "traced.c", "-o", "traced.so", *LIBRARIES]
         from kronbot.system.supervised import Supervised  # here, since most processes find what they need compiled

@@ -33,8 +33,7 @@ LOOKING = 15e-6
 class Subject(Protocol[Made]):
     """Something to compile.
 
-    ``instructions`` of it there are, ``efforts`` may be made, ``flags`` are further ones for the compiler, which sees
-    so many ``statements``.
+    ``instructions`` of it there are, ``efforts`` may be made, ``flags`` are further ones for the compiler.
     """
 
     efforts: tuple[Effort, ...]
@@ -42,17 +41,16 @@ class Subject(Protocol[Made]):
     instructions: int
 
     @property
-    def statements(self) -> int:
-        """To know them takes a while where there are many instructions."""
-
-    @property
     def looking(self) -> float:
-        """That while (s), 0 where they are known."""
+        """What it takes (s) to know how many statements a compiler sees, 0 where they are known."""
+
+    def statements(self, effort: Effort) -> int:
+        """So many the compiler sees."""
 
     def key(self) -> Iterator[str]:
         """Texts that tell it from every other, made in less than half the time of its C text."""
 
-    def source(self) -> str:
+    def source(self, effort: Effort) -> str:
         """The C text."""
 
     def load(self, library: Path) -> Made:
@@ -72,7 +70,6 @@ class _Interface:
     def __init__(self, *functions: casadi.Function) -> None:
         self._functions = functions
         self.instructions = sum(map(instructions, functions))
-        self._source: str | None = None
 
     def key(self) -> Iterator[str]:
         """Serialized, they are as deterministic as C text (derivatives and maps made meanwhile leave no trace in them).
@@ -83,28 +80,33 @@ class _Interface:
             (mapped,) = each.find_functions(0) if each.is_a("Map") else (each,)
             yield f"{each if each.is_a('Map') else ''}{mapped.serialize()}"
 
-    @cached_property
-    def statements(self) -> int:
-        """Of long functions those in different blocks."""
-        if self.instructions <= FEW:
-            return self.instructions
-        return self.source().count("\n") if self.instructions <= MOST else self.instructions
+    def statements(self, effort: Effort) -> int:
+        """Of long functions those in different blocks, but for an effort that gains nothing by these."""
+        looked = self._in_blocks(effort) and self.instructions <= MOST
+        return self._blocks.count("\n") if looked else self.instructions
 
     @property
     def looking(self) -> float:
         """Of long functions that of making their source."""
-        known = self._source is not None or not FEW < self.instructions <= MOST
+        known = "_blocks" in vars(self) or not FEW < self.instructions <= MOST
         return 0.0 if known else self.instructions * LOOKING
 
-    def source(self) -> str:
+    def source(self, effort: Effort) -> str:
         """By CasADi, long functions in blocks."""
-        if self._source is None:
-            generator = casadi.CodeGenerator("traced.c")
-            for each in self._functions:
-                generator.add(each)
-            text = str(generator.dump())
-            self._source = text if self.instructions <= FEW else blocks.in_blocks(text)
-        return self._source
+        return self._blocks if self._in_blocks(effort) else self._text()
+
+    def _in_blocks(self, effort: Effort) -> bool:
+        return self.instructions > FEW and effort == FULL
+
+    @cached_property
+    def _blocks(self) -> str:
+        return blocks.in_blocks(self._text())
+
+    def _text(self) -> str:
+        generator = casadi.CodeGenerator("traced.c")
+        for each in self._functions:
+            generator.add(each)
+        return str(generator.dump())
 
     def agrees(self, library: Path) -> bool:
         """Of maps what they map is elsewhere the same."""
@@ -141,7 +143,7 @@ class Rows:
 
     def __init__(self, function: casadi.Function, shared: Collection[int]) -> None:
         self._function, self._shared = function, sorted(shared)
-        self.instructions = self.statements = instructions(function)
+        self.instructions = instructions(function)
         features = host.processor_features()
         found = (REGISTERS[each] for each in REGISTERS if features.issuperset(each))
         self.width, flags = next(found, (LEAST, ()))
@@ -155,7 +157,11 @@ class Rows:
         yield f"{self.width} {self._shared} {lanes.HEAD}"
         yield str(self._function.serialize())
 
-    def source(self) -> str:
+    def statements(self, effort: Effort) -> int:
+        """As many for any effort."""
+        return self.instructions
+
+    def source(self, effort: Effort) -> str:
         """By the tape."""
         from kronbot.compute.code import lanes
 

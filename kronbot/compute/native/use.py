@@ -18,8 +18,8 @@ STARTING = 0.1  # s a compilation, however small
 # An expected saving must be this many times the time to compile, since both are estimates:
 WAITING = 2.0  # where that is waited for
 BESIDE = 1.0  # where it goes on beside the work, which is done then before the work is; the next run finds it
-# So many times as often as anything else functions may repeat themselves.
-REPEATED = 10
+# So often long functions may repeat themselves: chains of beams do three to eight times.
+REPEATED = 5
 # Functions of which a process remembers whether there is native code: to look takes as long as to read their texts.
 MOST = 64
 # By what CasADi tells functions apart by, as long as these are held, and by the inputs that all points share.
@@ -72,19 +72,18 @@ def worthwhile(
     """The effort with the largest :func:`gain`, None where compiling does not pay; of a ``subject`` with its efforts
     and statements."""
 
-    def best(statements: int, least: float = 0.0) -> Effort | None:
-        if too_large(statements):
-            return None
-        gains = {effort: gain(sizes, evaluations, effort, margin, found, statements) for effort in efforts}
-        largest = max(efforts, key=lambda effort: gains[effort])
-        return largest if gains[largest] > least else None
+    def saved(effort: Effort, statements: int) -> float:
+        return 0.0 if too_large(statements) else gain(sizes, evaluations, effort, margin, found, statements)
 
-    if subject is None:
-        efforts: Sequence[Effort] = EFFORTS
-        return best(sum(sizes))
-    efforts = subject.efforts
+    efforts = EFFORTS if subject is None else subject.efforts
+    gains = {effort: saved(effort, sum(sizes)) for effort in efforts}
     # How often they repeat themselves is looked at where that may save more than the look takes, for which work waits.
-    return None if best(sum(sizes) // REPEATED, subject.looking) is None else best(subject.statements)
+    if subject is not None:
+        for effort in efforts:
+            if saved(effort, sum(sizes) // REPEATED) - subject.looking > max(*gains.values(), 0.0):
+                gains[effort] = saved(effort, subject.statements(effort))
+    largest = max(efforts, key=lambda effort: gains[effort])
+    return largest if gains[largest] > 0 else None
 
 
 def rows_at_once(function: casadi.Function, shared: Sequence[int], points: int) -> Loop | None:

@@ -152,6 +152,7 @@ class Integrator(ABC):
         self.bound[1 : 1 + self.contacts] = 0.0
         self.bound[1 + self.contacts :] = values  # in place: functions were pointed to it
         self.steps = self.evaluations = self.events = 0
+        self.tried = 0  # evaluations that found out something, of which there is no more to come
         self.looking = bool(self.contacts)  # for contacts that begin or end
 
     @property
@@ -289,7 +290,7 @@ class Integrator(ABC):
     def _expect_more(self, share: float) -> None:
         """What this share of the run took is a measure of what is to come."""
         if self.evaluations >= TELLING and share > 0:
-            left = self.evaluations * (1 - share) / share
+            left = (self.evaluations - self.tried) * (1 - share) / share
             spent = self.evaluations * self.instructions * INTERPRETED
             self.native.expect(*(int(min(left, 1e15) * weight) for weight in self.weights), spent=spent)
 

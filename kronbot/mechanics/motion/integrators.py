@@ -142,6 +142,7 @@ class Cvodes(Integrator):
     def _piece(self, t: float, times: Array, x: Array) -> Array:
         """States at ``times``, the last of which is where the piece ends."""
         found: dict[str, Array] = {}
+        least, start = math.inf, self.evaluations
         for family in tuple(self.costs):
             before = self.evaluations
             try:
@@ -150,10 +151,12 @@ class Cvodes(Integrator):
                 self.demand_no_interruption()
                 continue
             self.costs[family] += self.evaluations - before
+            least = min(least, self.evaluations - before)
         if not found:
             raise ComputationError(f"CVODES gave up between t = {t:g} s and {times[-1]:g} s: {WHY}")
         finite = {family: states for family, states in found.items() if np.isfinite(states).all()} or found
         best = min(finite, key=lambda family: self.costs[family])
+        self.tried += self.evaluations - start - int(least)
         if len(finite) < len(self.costs) or self.costs[best] > TRIAL:
             self.costs = {best: self.costs[best]}
         return found[best]
