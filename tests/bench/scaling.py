@@ -100,7 +100,7 @@ def large(chosen=LARGE):
                     with timed(entry, f"{solver} {choice}"):
                         motion.run()
                 entry[f"{solver} steps"] = motion.solver.steps
-                functions = Functions(*motion.solver.native.functions)
+                functions = Functions(*(part for native in motion.solver.natives for part in native.functions))
                 entry[f"{solver} instructions"], entry[f"{solver} differ"] = (
                     functions.instructions,
                     functions.statements(FULL),

@@ -120,20 +120,59 @@ def test_native_code_takes_the_same_steps(solver):
     assert answers[0] == answers[1]
 
 
+X = SX.sym("x", 2)
+PENDULUM = Ode(SX.sym("t"), X, vertcat(X[1], -100 * X[0].sin() - 0.1 * X[1]), 1)
+
+
+def ten_states(solver):
+    solver.begin((0.0, 1.0))
+    found = np.concatenate([block.states for block in solver.run(np.linspace(0.0, 1.0, 11)[1:], np.array([1.0, 0.0]))])
+    solver.close()
+    return found
+
+
+def cvodes(choice):
+    with policy.native(choice):
+        return Cvodes(PENDULUM, Tolerances(1e-9, 1e-11))
+
+
 def test_large_robots_have_no_jacobian(monkeypatch):
     """Derivatives in directions lead to the same motion; native code takes the same steps."""
-    x = SX.sym("x", 2)
-    ode, start = Ode(SX.sym("t"), x, vertcat(x[1], -100 * x[0].sin() - 0.1 * x[1]), 1), np.array([1.0, 0.0])
-    times, found = np.linspace(0.0, 1.0, 11)[1:], []
+    found = []
     for most, choice in ((np.inf, "off"), (0, "off"), (0, "on")):
         monkeypatch.setattr(integrators, "MOST_OF_JACOBIAN", most)
-        with policy.native(choice):
-            solver = Cvodes(ode, Tolerances(1e-9, 1e-11))
-        solver.begin((0.0, 1.0))
-        found.append(np.concatenate([block.states for block in solver.run(times, start)]))
-        solver.close()
+        found.append(ten_states(cvodes(choice)))
     assert np.abs(found[1] - found[0]).max() < 1e-6
     assert found[1].tobytes() == found[2].tobytes() != found[0].tobytes()
+
+
+def test_the_rate_or_its_jacobian_alone_may_be_native():
+    """Steps are the same: CasADi sees the pattern of the Jacobian, and its numbers, whichever of them is compiled."""
+    interpreted, native = cvodes("off"), cvodes("on")
+    wanted, solvers = ten_states(interpreted), list[Cvodes]()
+    for parts in (
+        native.natives,
+        (native.natives[0], interpreted.natives[1]),
+        (interpreted.natives[0], native.natives[1]),
+    ):
+        solvers.append(cvodes("off"))
+        solvers[-1].natives = parts
+        assert ten_states(solvers[-1]).tobytes() == wanted.tobytes()
+    assert {(each.steps, each.evaluations) for each in solvers} == {(interpreted.steps, interpreted.evaluations)}
+    assert all(each.code() is not None for each in native.natives)
+
+
+def test_what_is_to_come_is_told_by_the_family_that_goes_on(monkeypatch):
+    """From a fifth of an even motion on within a third; the other family's trial counts among the evaluations."""
+    monkeypatch.setattr(integrators, "TRIAL", 100)
+    solver, told = cvodes("off"), []
+    solver.natives[0].expect = lambda *counts, spent: told.append((solver.evaluations, counts[0]))
+    solver.begin((0.0, 20.0))
+    for _ in solver.run(np.array([20.0]), np.array([1.0, 0.0])):
+        pass
+    assert 50 < solver.tried < solver.evaluations / 4
+    early = [(done, left) for done, left in told if done < solver.evaluations / 2]
+    assert early and abs(early[-1][1] / (solver.evaluations - early[-1][0]) - 1) < 1 / 3
 
 
 @pytest.mark.parametrize("solver", INTEGRATORS)

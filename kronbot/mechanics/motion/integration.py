@@ -164,12 +164,14 @@ class Integrator(ABC):
         """The rate at another symbol or expression of time."""
         return casadi.substitute(self.ode.rate, self.ode.t, casadi.fmin(t, self.latest))
 
-    def use(self, functions: Mapping[casadi.Function, float]) -> None:
-        """These are evaluated, each so many times an evaluation of the rate; as native code where that pays."""
-        self.native = Native(*functions)
-        self.weights = tuple(functions.values())
+    def use(self, *groups: Mapping[casadi.Function, float]) -> None:
+        """These are evaluated, each so many times an evaluation of the rate; as native code where that pays, each group
+        by itself."""
+        self.natives = tuple(Native(*functions) for functions in groups)
+        self.weights = tuple(tuple(functions.values()) for functions in groups)
+        every = [(part, weight) for functions in groups for part, weight in functions.items()]
         # Of one evaluation, with its share of Jacobians.
-        self.instructions = int(sum(weight * instructions(part) for part, weight in functions.items()))
+        self.instructions = int(sum(weight * instructions(part) for part, weight in every))
 
     def run(self, times: Array, x: Array) -> Iterator[Block]:
         """Blocks whose states are those at ``times`` (k,), ascending and after the first stop, where x (n,) is.
@@ -292,11 +294,13 @@ class Integrator(ABC):
         if self.evaluations >= TELLING and share > 0:
             left = (self.evaluations - self.tried) * (1 - share) / share
             spent = self.evaluations * self.instructions * INTERPRETED
-            self.native.expect(*(int(min(left, 1e15) * weight) for weight in self.weights), spent=spent)
+            for native, weights in zip(self.natives, self.weights, strict=True):
+                native.expect(*(int(min(left, 1e15) * weight) for weight in weights), spent=spent)
 
     def close(self) -> None:
         """Told when the run is over, however it ends: leaves no compiler at work."""
-        self.native.close()
+        for native in self.natives:
+            native.close()
 
     def demand_no_interruption(self) -> None:
         """Raise KeyboardInterrupt after a Ctrl-C, also one that native code or a destructor has swallowed."""

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from contextlib import redirect_stderr
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import casadi
 import numpy as np
@@ -71,7 +71,7 @@ class Cvodes(Integrator):
         start, scale = casadi.vertsplit(piece)
         expression = scale * self.rate_at(start + scale * elapsed)
         without = casadi.n_nodes(expression) * ode.x.numel() > MOST_OF_JACOBIAN
-        self.problem = _shared(elapsed, ode.x, casadi.vertcat(piece, self.symbols), expression, without)
+        self.rates = _Rates(elapsed, ode.x, casadi.vertcat(piece, self.symbols), expression, without)
         self.options: dict[str, Any] = {
             "reltol": tolerances.rtol,
             "abstol": tolerances.atol,
@@ -80,13 +80,10 @@ class Cvodes(Integrator):
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
         }
-        weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
         if without:
             self.options |= {"newton_scheme": "gmres", "use_preconditioner": False, "max_krylov": KRYLOV}
-            weights["jtimesF"] = 1.0
-        self.grids: dict[tuple[tuple[float, ...], str, float, Code[casadi.Function] | None], casadi.Function] = {}
-        traced = casadi.integrator("piece", "cvodes", self.problem, 0.0, [1.0], self.options)
-        self.use({traced.get_function(name): weight for name, weight in weights.items()})
+        self.grids: dict[tuple[tuple[float, ...], str, float, _Codes], casadi.Function] = {}
+        self.use(*self.rates.groups)
 
     def begin(
         self,
@@ -176,14 +173,13 @@ class Cvodes(Integrator):
         return np.asarray(states).T[places]
 
     def _integrator(self, grid: tuple[float, ...], family: str, first: float) -> casadi.Function:
-        code = self.native.code()
-        place = (grid, family, first, code)
+        codes = tuple(native.code() for native in self.natives)
+        place = (grid, family, first, codes)
         if place not in self.grids:
             if len(self.grids) == KEPT:
                 del self.grids[next(iter(self.grids))]
-            oracle: Any = self.problem if code is None else code.function
             options: dict[str, Any] = self.options | {"linear_multistep_method": family, "step0": first}
-            self.grids[place] = casadi.integrator("piece", "cvodes", oracle, 0.0, list(grid), options)
+            self.grids[place] = casadi.integrator("piece", "cvodes", self.rates.by(codes), 0.0, list(grid), options)
         return self.grids[place]
 
 
@@ -192,25 +188,49 @@ def _rounded(first: float) -> float:
     return float(2.0 ** ((math.frexp(first)[1] - 1) // 4 * 4))
 
 
-def _shared(t: SX, x: SX, p: SX, rate: SX, without: bool) -> dict[str, MX]:
-    """The problem x' = rate(t, x, p) by a call of a function that knows its Jacobian: all integrators made of it share
-    that, where each would derive its own (as long as some 5,000 evaluations). ``without`` it has derivatives in one
-    direction at a time, and an empty matrix in the place of the Jacobian, which CasADi makes in any case."""
-    n = x.numel()
-    jacobian = casadi.Function(
-        "jac_scaled",
-        [t, x, p, SX(*x.shape)],
-        [SX(n, 1), SX(n, n) if without else casadi.jacobian(rate, x), SX(n, p.numel())],
-        ["t", "x", "p", "out_ode"],
-        ["jac_ode_t", "jac_ode_x", "jac_ode_p"],
-    )
-    known: dict[str, Any] = {"custom_jacobian": jacobian, "is_diff_in": [False, True, False]}
-    known |= {"enable_forward": False, "enable_reverse": False, "jac_penalty": -1}
-    if without:  # by its own heuristics CasADi takes the Jacobian for three directions and more at once
-        known |= {"enable_forward": True, "enable_reverse": True, "jac_penalty": 4 / n, "ad_weight": 0.5}
-    function = casadi.Function("scaled", [t, x, p], [casadi.densify(rate)], ["t", "x", "p"], ["ode"], known)
-    arguments = {name: MX.sym(name, each.numel()) for name, each in (("t", t), ("x", x), ("p", p))}
-    return arguments | {"ode": function(*arguments.values())}
+_Codes: TypeAlias = "tuple[Code[casadi.Function] | None, ...]"
+
+
+class _Rates:
+    """x' = rate(t, x, p) by a call of a function that knows its Jacobian: all integrators made of it share that, where
+    each would derive its own (as long as some 5,000 evaluations). ``without`` it has derivatives in one direction at a
+    time, and an empty matrix in the place of the Jacobian, which CasADi makes in any case.
+
+    ``groups`` are what may be native code by itself, as an evaluation of the rate takes them: the rate is asked for so
+    much oftener than the Jacobian, which is longer, that it may pay alone.
+    """
+
+    def __init__(self, t: SX, x: SX, p: SX, rate: SX, without: bool) -> None:
+        n, inputs = x.numel(), ["t", "x", "p"]
+        matrix, of_the_rate = SX(n, n) if without else casadi.jacobian(rate, x), [*inputs, "out_ode"]
+        outputs = ["jac_ode_t", "jac_ode_x", "jac_ode_p"]
+
+        def jacobian(matrix: SX) -> casadi.Function:
+            parts = [SX(n, 1), matrix, SX(n, p.numel())]
+            return casadi.Function("jac_scaled", [t, x, p, SX(*x.shape)], parts, of_the_rate, outputs)
+
+        self.known: dict[str, Any] = {"is_diff_in": [False, True, False], "never_inline": True}
+        self.known |= {"enable_forward": False, "enable_reverse": False, "jac_penalty": -1}
+        if without:  # by its own heuristics CasADi takes the Jacobian for three directions and more at once
+            self.known |= {"enable_forward": True, "enable_reverse": True, "jac_penalty": 4 / n, "ad_weight": 0.5}
+        self.rate = casadi.Function("scaled", [t, x, p], [casadi.densify(rate)], inputs, ["ode"])
+        self.jacobian = jacobian(matrix)
+        self.groups: list[dict[casadi.Function, float]]
+        if without:
+            self.groups = [{self.rate: 1.0, self.rate.forward(1): 1.0}]
+        else:  # of the Jacobian beside the rate CasADi looks at the pattern alone
+            pattern = jacobian(SX(matrix.sparsity(), 0.0))
+            self.groups = [{self.rate: 1.0, pattern: 0.0}, {self.jacobian: 1 / EVALUATIONS_PER_JACOBIAN}]
+
+    def by(self, codes: _Codes) -> dict[str, MX]:
+        """The problem, by the native code that there is of the groups."""
+        parts = [self.rate, self.jacobian]
+        for i, code in enumerate(codes):
+            parts[i] = parts[i] if code is None else code.function
+        given = {name: MX.sym(name, self.rate.sparsity_in(name)) for name in self.rate.name_in()}
+        symbols, known = [*given.values()], self.known | {"custom_jacobian": parts[1]}
+        function = casadi.Function("scaled", symbols, [parts[0](*symbols)], [*given], ["ode"], known)
+        return given | {"ode": function(*symbols)}
 
 
 class Radau(Integrator):
@@ -241,7 +261,7 @@ class Radau(Integrator):
         stepper = integrate.Radau(rate, start, x, end, first_step=first, jac=jacobian, **tolerances)
         done, steps, counted = 0, 0, 0
         while stepper.status == "running":
-            code = self.native.code()
+            code = self.natives[0].code()
             fastest = self.rate if code is None else code.function
             before = stepper.t
             stepper.step()

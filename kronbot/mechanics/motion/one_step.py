@@ -169,7 +169,7 @@ class OneStep(Integrator):
 
     def _stride(self) -> Stride | None:
         """Steps in a row in C, where the step is native code and that is wanted in any case."""
-        code = self.native.code()
+        code = self.natives[0].code()
         if code is None or policy.choice() != "on":
             return None
         if code not in self.strides:
@@ -209,7 +209,7 @@ class OneStep(Integrator):
 
     def _attempt(self) -> Buffered:
         """The step of the memory's first lane."""
-        code = self.native.code()
+        code = self.natives[0].code()
         if code not in self.attempts:
             sides = [[rows[0] for rows in side] for side in self.memory.sides]
             self.attempts[code] = Buffered(self.step if code is None else code.function, *sides)
