@@ -18,7 +18,7 @@ from kronbot.cached import cached_property
 from kronbot.model import beam_integrals
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, Sloped, bent, exponential, quadratic
-from kronbot.model.rod import DEGREE, Rod, Step, antiderivative, corners, moments
+from kronbot.model.rod import DEGREE, Rod, Step, antiderivative, corners
 from kronbot.model.shape_functions import Shapes, gauss, nodes_needed
 from kronbot.model.tapes import Tapes
 from kronbot.records import dataclass
@@ -70,8 +70,8 @@ class MassLine:
     """The mass of a beam as r(x) = sum_k b_k(x) c_k(q_f), all that the inertia integrals of Mohan-Saha (24) need.
 
     ``points`` (3 x K, m) are the c_k in the root frame, ``slopes`` (3 K x n) the derivatives of their columns by q_f,
-    ``first`` (K x 1) the integrals of rho b_k and ``gram`` (K x K) those of rho b_k b_l. ``known`` gives the
-    accelerations by modal rates where they do not have to be found by differentiating the slopes.
+    ``first`` (K x 1) times ``scale`` the integrals of rho b_k and ``gram`` (K x K) times it those of rho b_k b_l.
+    ``known`` gives the accelerations by modal rates where they do not have to be found by differentiating the slopes.
     """
 
     points: SX
@@ -79,6 +79,7 @@ class MassLine:
     first: SX
     gram: SX
     known: Callable[[SX], SX] | None = None
+    scale: float | SX = 1.0
 
     def acceleration(self, q_f: SX, qd_f: SX) -> SX:
         """Second derivatives of the points (3 x K) at constant modal rates qd_f; they depend on the symbols q_f."""
@@ -346,31 +347,30 @@ class Beam:
 
     def _rod_mass_line(self, q_f: SX) -> MassLine:
         """Legendre polynomials along the beam, and what these miss of a straight beam where shapes have knots."""
-        rod = self._rod(q_f)
-        reached = antiderivative(rod.moments, self._degrees)
-        slopes = casadi.horzcat(SX(3 * reached.columns(), 0), *map(casadi.vec, casadi.vertsplit(reached, 3)[1:]))
+        rod, kept = self._rod(q_f), self._degrees
+        reached = antiderivative(rod.tangents, kept)
+        slopes = casadi.horzcat(SX(3 * kept, 0), *map(casadi.vec, casadi.vertsplit(reached, 3)[1:]))
         points = reached[:3, :]
         points[0, 0] += self.root
-        squares = self.mass / SX(2 * np.arange(reached.columns()) + 1)
-        first = SX(reached.columns(), 1)
-        first[0] = self.mass
+        first = SX(kept, 1)
+        first[0] = 1
 
         def accelerations(qd_f: SX) -> SX:
-            return antiderivative(rod.moving(qd_f).moments, self._degrees)
+            return antiderivative(rod.moving(qd_f).tangents, kept)
 
         if not self._has_knots:
-            return MassLine(points, slopes, first, casadi.diag(squares), accelerations)
+            return MassLine(points, slopes, first, SX.eye(kept), accelerations, self.mass)
         line, xi = self._modal_mass_line(q_f), self.nodes[0]
         fields = (casadi.vertcat(*(self.row(d, each, 1) for each in xi)).T for d in (self.v, self.w))
-        rows = moments(casadi.vertcat(SX.ones(1, len(xi)), *fields))
-        b = self.length * antiderivative(rows, self._degrees).T
+        b = self.length * antiderivative(casadi.vertcat(SX.ones(1, len(xi)), *fields), kept).T
         b[0, 0] += self.root
-        first, gram = casadi.vertcat(first, line.first - b.T @ first), line.gram - b.T @ casadi.diag(squares) @ b
+        first *= self.mass
+        missed = line.gram - self.mass * b.T @ b
         return MassLine(
             casadi.horzcat(points, line.points),
             casadi.vertcat(slopes, line.slopes),
-            first,
-            casadi.diagcat(casadi.diag(squares), gram),
+            casadi.vertcat(first, line.first - b.T @ first),
+            casadi.diagcat(self.mass * SX.eye(kept), missed),
             lambda qd_f: casadi.horzcat(accelerations(qd_f), SX(*line.points.shape)),
         )
 

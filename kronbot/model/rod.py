@@ -120,13 +120,18 @@ class Rod:
         return self.length * self.turn(xi).R[:, 0]
 
     @cached_property
-    def moments(self) -> SX:
-        """Moments of dr/dxi (3 x N), below them those of its derivatives by q_f one by one (3 n x N)."""
+    def tangents(self) -> SX:
+        """dr/dxi at the nodes (3 x N), below it its derivatives by q_f one by one (3 n x N)."""
         columns = []
         for xi in self.nodes[0].tolist():
             t = self.tangent(xi)
             columns.append(casadi.vertcat(t, casadi.vec(-skew(t) @ self.turn(xi).J_R)))
-        return moments(casadi.horzcat(*columns))
+        return casadi.horzcat(*columns)
+
+    @cached_property
+    def moments(self) -> SX:
+        """Their moments."""
+        return moments(self.tangents)
 
     def section(self, xi: float) -> CrossSection:
         """The section at xi."""
@@ -175,33 +180,44 @@ class Moving:
         return self._spins[xi]
 
     @cached_property
-    def moments(self) -> SX:
-        """Moments of the second derivatives of dr/dxi at constant rates (3 x N)."""
+    def tangents(self) -> SX:
+        """Second derivatives of dr/dxi at constant rates, at the nodes (3 x N)."""
         nodes = self.rod.nodes[0].tolist()
-        return moments(casadi.horzcat(*(self.spin(xi).acceleration(self.rod.tangent(xi)) for xi in nodes)))
+        return casadi.horzcat(*(self.spin(xi).acceleration(self.rod.tangent(xi)) for xi in nodes))
+
+    @cached_property
+    def moments(self) -> SX:
+        """Their moments."""
+        return moments(self.tangents)
 
 
 def moments(values: SX) -> SX:
-    """int_0^1 f P_n/2 dxi (k x N) of k functions from their values (k x N) at N Gauss nodes, n < N.
-
-    Nodes that lie opposite are taken together, since Legendre polynomials P_n(2 xi - 1) are even or odd.
-    """
-    count = values.columns()
-    half, rule = count // 2, SX(_rule(count))
-    first, last = values[:, :half], values[:, list(range(count - 1, count - 1 - half, -1))]
-    even, odd = casadi.horzcat(first + last, values[:, half : count - half]), first - last
-    result = SX(values.rows(), count)
-    result[:, ::2], result[:, 1::2] = even @ rule[: even.columns(), ::2], odd @ rule[:half, 1::2]
-    return result
+    """int_0^1 f P_n/2 dxi (k x N) of k functions from their values (k x N) at N Gauss nodes, n < N."""
+    rule = _rule(values.columns())
+    return _by_parity(values, rule)
 
 
-def antiderivative(a: SX, kept: int) -> SX:
-    """So many Legendre coefficients of int_0^xi f (k x kept) of functions with moments (k x N), by degree.
+def antiderivative(values: SX, kept: int) -> SX:
+    """int_0^xi f by the polynomials (2 n + 1)^1/2 P_n, which are orthonormal (k x kept), from the same values.
 
     The integral of (2 n + 1) P_n is (P_n+1 - P_n-1)/2. Higher degrees count by their square in what is integrated
     along the beam.
     """
-    return casadi.horzcat(a[:, 0], a[:, : kept - 1]) - a[:, 1 : kept + 1]
+    rule = _rule(values.columns())
+    first = _by_parity(values, rule[:, :2])
+    rest = (rule[:, : kept - 1] - rule[:, 2 : kept + 1]) / np.sqrt(2 * np.arange(1, kept) + 1)
+    return casadi.horzcat(first[:, 0] - first[:, 1], _by_parity(values, rest))
+
+
+def _by_parity(values: SX, rule: Array) -> SX:
+    """Values (k x N) times a rule (N x m) whose columns are even and odd by turns: opposite nodes are one."""
+    count, columns = rule.shape
+    half = count // 2
+    first, last = values[:, :half], values[:, list(range(count - 1, count - 1 - half, -1))]
+    even, odd = casadi.horzcat(first + last, values[:, half : count - half]), first - last
+    result = SX(values.rows(), columns)
+    result[:, ::2], result[:, 1::2] = even @ SX(rule[: even.columns(), ::2]), odd @ SX(rule[:half, 1::2])
+    return result
 
 
 @lru_cache(maxsize=256)

@@ -34,7 +34,7 @@ links:
 # Solver, shapes, tolerances, whether compiled; elements and steps (s) that are quickest for their errors.
 OURS = (
     *(("rodas", 3, 1e-2), ("rodas", 4, 3e-2), ("rodas", 6, 3e-2), ("rodas", 6, 2e-2), ("dop853", 8, 1e-2)),
-    *(("rodas", 4, 3e-2, "off"), ("rodas", 6, 2e-2, "off"), ("rodas", 7, 1e-2, "off")),
+    *(("rodas", 7, 1e-2), ("rodas", 4, 3e-2, "off"), ("rodas", 6, 2e-2, "off")),
 )
 THEIRS = (
     *(("ANCF", 8, 1e-2), ("ANCF", 12, 2e-3), ("ANCF", 16, 2e-3), ("ANCF", 20, 1e-3)),

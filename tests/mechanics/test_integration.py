@@ -121,7 +121,7 @@ def test_native_code_takes_the_same_steps(solver):
 
 
 X = SX.sym("x", 2)
-PENDULUM = Ode(SX.sym("t"), X, vertcat(X[1], -100 * X[0].sin() - 0.1 * X[1]), 1)
+SWING = Ode(SX.sym("t"), X, vertcat(X[1], -100 * X[0].sin() - 0.1 * X[1]), 1)
 
 
 def ten_states(solver):
@@ -133,7 +133,7 @@ def ten_states(solver):
 
 def cvodes(choice):
     with policy.native(choice):
-        return Cvodes(PENDULUM, Tolerances(1e-9, 1e-11))
+        return Cvodes(SWING, Tolerances(1e-9, 1e-11))
 
 
 def test_large_robots_have_no_jacobian(monkeypatch):

@@ -77,8 +77,8 @@ def inertia_and_stiffness(beam, q_f):
     """M and the geometric stiffness of unit loads at the tip and of weight: Hessians of these places."""
     line = beam.mass_line(q_f)
     slopes = [casadi.reshape(line.slopes[:, i], 3, -1) for i in range(beam.n)]
-    M = casadi.blockcat([[casadi.dot(a @ line.gram, b) for b in slopes] for a in slopes])
-    places = casadi.vertsplit(casadi.vertcat(tip(beam, q_f)[0], line.points @ line.first))
+    M = casadi.blockcat([[line.scale * casadi.dot(a @ line.gram, b) for b in slopes] for a in slopes])
+    places = casadi.vertsplit(casadi.vertcat(tip(beam, q_f)[0], line.scale * line.points @ line.first))
     return [M, *(casadi.hessian(place, q_f)[0] for place in places)]
 
 
@@ -176,9 +176,9 @@ def test_the_mass_of_a_bent_rod_is_that_of_its_sections(shape, modes):
     sections = beam.cross_sections(xi.tolist(), q)
     r, masses = casadi.horzcat(*(at.pose.r for at in sections)), casadi.diag(SX(weights))
     by_mode = [casadi.horzcat(*(at.J_T[:, i] for at in sections)) for i in range(beam.n)]
-    ours = [line.points @ line.first, line.points @ line.gram @ line.points.T]
+    ours = [line.scale * each for each in (line.points @ line.first, line.points @ line.gram @ line.points.T)]
     wanted = [r @ weights, r @ masses @ r.T]
-    ours += [casadi.blockcat([[casadi.dot(a @ line.gram, b) for b in slopes] for a in slopes])]
+    ours += [casadi.blockcat([[line.scale * casadi.dot(a @ line.gram, b) for b in slopes] for a in slopes])]
     wanted += [casadi.blockcat([[casadi.dot(a @ masses, b) for b in by_mode] for a in by_mode])]
     sizes = [np.abs(field).max() for d in beam.directions for field in d.shapes.values(xi, d.strain)]
     given = [0.4 / size * (-0.6) ** i for i, size in enumerate(sizes)]

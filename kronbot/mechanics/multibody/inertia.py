@@ -277,18 +277,18 @@ def _flexible(beam: Beam, hub: Rigid, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
 def _mass_line(beam: Beam, hub: Rigid, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
     """The hub, and the translation of the beam's mass: r = sum_k b_k c_k with integrals of rho b_k and of rho b_k b_l.
 
-    With b_k as its columns' factors a product X gram Y^T is the integral of rho x y^T.
+    With b_k as its columns' factors a product X gram Y^T, times their scale, is the integral of rho x y^T.
     """
     line = beam.mass_line(q_f)
-    C, first, gram = line.points, line.first, line.gram
+    C, first, gram, scale = line.points, line.first, line.gram, line.scale
     slopes = [casadi.reshape(line.slopes[:, i], C.shape) for i in range(beam.n)]
     rates = line.slopes @ qd_f
     coriolis = skew(2 * omega) @ casadi.reshape(rates, C.shape)
     coriolis += line.acceleration(q_f, qd_f)
 
     weighted = C @ gram
-    second = symmetric(weighted @ C.T)
-    shape = Rigid(beam.mass, C @ first, casadi.trace(second) * SX.eye(3) - second)
+    second = scale * symmetric(weighted @ C.T)
+    shape = Rigid(beam.mass, scale * (C @ first), casadi.trace(second) * SX.eye(3) - second)
     frozen = (hub + shape).spinning(omega)
     by_mode = [weighted @ slope.T for slope in slopes]
     columns = [casadi.vertcat(slope @ first, _axial(Q)) for slope, Q in zip(slopes, by_mode, strict=True)]
@@ -297,12 +297,12 @@ def _mass_line(beam: Beam, hub: Rigid, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
         tilted = slope @ gram
         for j in range(i + 1):
             modal[i, j] = modal[j, i] = dot(tilted, slopes[j])
-    M = _blocks(frozen.M, casadi.horzcat(SX(6, 0), *columns), modal)
+    M = _blocks(frozen.M, scale * casadi.horzcat(SX(6, 0), *columns), scale * modal)
 
     pushed = casadi.vertcat(coriolis @ first, _axial(weighted @ coriolis.T))
     weighted_coriolis, about = coriolis @ gram, centripetal(omega)
     forces = [dot(about, Q) + dot(weighted_coriolis, slope) for slope, Q in zip(slopes, by_mode, strict=True)]
-    return Inertia(M, casadi.vertcat(frozen.gamma + pushed, *forces))
+    return Inertia(M, casadi.vertcat(frozen.gamma + scale * pushed, *(scale * force for force in forces)))
 
 
 def _polar(beam: Beam, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
