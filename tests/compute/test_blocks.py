@@ -37,12 +37,14 @@ def text(*functions):
     return str(generator.dump())
 
 
-def test_what_repeats_itself_is_there_once():
-    """What does not repeat itself stays as it is."""
+def test_what_repeats_itself_is_there_once(monkeypatch):
+    """What does not repeat itself stays as it is, but where it is so long that compilers take minutes."""
     whole = text(chain(300))
     assert blocks.in_blocks(whole).count("\n") < 0.5 * whole.count("\n")
     once = text(random_function(np.random.default_rng(0), 600))
     assert blocks.in_blocks(once) == once
+    monkeypatch.setattr(blocks, "LONG", 500)
+    assert "block_1" in blocks.in_blocks(once) != once
 
 
 def test_repeated_functions_pay_sooner(monkeypatch):

@@ -14,8 +14,10 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-# Statements of a function that is left as it is, and share of lines above which blocks are not worth their tables.
-SHORT, WORTH = 500, 0.7
+# Statements of a function that is left as it is, and share of lines above which blocks are not worth their tables; of
+# so many statements a compiler takes minutes at once and seconds in blocks, whatever their lines (RODAS with a rod of
+# eight shapes: 108,000 in 15 s).
+SHORT, WORTH, LONG = 500, 0.7, 80_000
 # Statements that a fingerprint is of; a cut is where it is below, as one in so many is; statements of a block.
 WINDOW, RARE, LEAST, LONGEST = 6, 2**32 // 96, 16, 300
 MIXING = 0x9E3779B97F4A7C15
@@ -64,7 +66,8 @@ def in_blocks(text: str) -> str:
         else:
             blocks = [*_blocks(statements)]
             new = {body for body, _ in blocks} - known.keys()
-            worth = sum(body.count("\n") for body in new) < WORTH * len(statements)
+            fewer = sum(body.count("\n") for body in new) < WORTH * len(statements)
+            worth = fewer or len(statements) > LONG
             result += _rewritten(head, blocks, known) if worth else lines[k : last + 1]
         k = last + 1
     return "\n".join(result)

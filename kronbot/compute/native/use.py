@@ -18,7 +18,7 @@ STARTING = 0.1  # s a compilation, however small
 # An expected saving must be this many times the time to compile, since both are estimates:
 WAITING = 2.0  # where that is waited for
 BESIDE = 1.0  # where it goes on beside the work, which is done then before the work is; the next run finds it
-# So often long functions may repeat themselves: chains of beams do three to eight times.
+# So often long functions may repeat themselves; the Jacobian of eight beams in space does nearly three times.
 REPEATED = 5
 # Functions of which a process remembers whether there is native code: to look takes as long as to read their texts.
 MOST = 64
