@@ -135,7 +135,7 @@ class Rod:
 
     def section(self, xi: float) -> CrossSection:
         """The section at xi."""
-        at, reached = self.turn(xi), self.moments @ _reaching(xi, len(self.nodes[0]))
+        at, reached = self.turn(xi), _integral(self, xi)
         r, J_T = reached[:3], casadi.reshape(reached[3:], 3, -1)
         for turn, missed in self._corners(xi):
             by_mode = turn.R @ missed
@@ -145,7 +145,7 @@ class Rod:
 
     def _motion(self, xi: float, J_T: SX, qd_f: SX) -> Motion:
         moving = self.moving(qd_f)
-        spin, a = moving.spin(xi), moving.moments @ _reaching(xi, len(self.nodes[0]))
+        spin, a = moving.spin(xi), _integral(moving, xi)
         for node, (turn, missed) in zip(self.nodes[0].tolist(), self._corners(xi), strict=False):
             at, by_mode = moving.spin(node), turn.R @ missed
             a += at.acceleration(by_mode @ self.q_f) + cross(2 * at.omega, by_mode @ qd_f)
@@ -218,6 +218,12 @@ def _by_parity(values: SX, rule: Array) -> SX:
     result = SX(values.rows(), columns)
     result[:, ::2], result[:, 1::2] = even @ SX(rule[: even.columns(), ::2]), odd @ SX(rule[:half, 1::2])
     return result
+
+
+def _integral(of: Rod | Moving, xi: float) -> SX:
+    """int_0^xi of its tangents (k x 1); up to the tip by the weights of the nodes."""
+    count = of.tangents.columns()
+    return 2 * _by_parity(of.tangents, _rule(count)[:, :1]) if xi == 1 else of.moments @ _reaching(xi, count)
 
 
 @lru_cache(maxsize=256)
