@@ -52,13 +52,13 @@ def test_repeated_functions_pay_sooner(monkeypatch):
     function = chain(200)
     subject, sizes = subjects.Functions(function), [instructions(function)]
     assert subject.statements(FULL) == sizes[0] <= subjects.FEW and not subject.looking
+    monkeypatch.setattr(compiling, "MAX_INSTRUCTIONS", int(0.8 * sizes[0]))
+    assert worthwhile(sizes, [10**9], 1.0, None, subject) is None
     monkeypatch.setattr(subjects, "FEW", 100)
     other = subjects.Functions(function)
     assert other.statements(FULL) < 0.7 * sizes[0] == 0.7 * other.statements(QUICK)
     assert "block_" in other.source(FULL) and "block_" not in other.source(QUICK)
-    monkeypatch.setattr(compiling, "MAX_INSTRUCTIONS", int(0.8 * sizes[0]))
     pays = (STARTING + 0.7 * sizes[0] * FULL.compiling) / (sizes[0] * (INTERPRETED - FULL.running))
-    assert worthwhile(sizes, [10**9], 1.0, None, subject) is None
     assert [worthwhile(sizes, [int(pays * much)], 1.0, None, other) for much in (0.3, 2)] == [None, FULL]
     unseen = subjects.Functions(function)
     worthwhile(sizes, [int(pays * 0.3)], 1.0, None, unseen)
