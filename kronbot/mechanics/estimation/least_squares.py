@@ -83,7 +83,7 @@ class Fit:
     """Where a search ended: values (k,), weighted errors (M,) and their Jacobian (M, k), without priors.
 
     ``cost`` is what was minimized; ``weights`` (M,) are the shares with which robust losses count squares;
-    ``converged`` says that the search ended because nothing changed any more.
+    ``converged`` says that the search ended because nothing changed any more, after so many ``steps`` and tries of one.
     """
 
     values: Array
@@ -92,7 +92,7 @@ class Fit:
     cost: float
     weights: Array
     converged: bool
-    evaluations: int
+    steps: int
 
 
 class NoStart(ArithmeticError):
@@ -100,11 +100,11 @@ class NoStart(ArithmeticError):
 
 
 class _Crawling(ArithmeticError):
-    """A search gets on slowly at some values (k,), after so many evaluations."""
+    """A search gets on slowly at some values (k,), after so many steps."""
 
-    def __init__(self, values: Array, evaluations: int) -> None:
+    def __init__(self, values: Array, steps: int) -> None:
         super().__init__("a search crawls")
-        self.values, self.evaluations = values, evaluations
+        self.values, self.steps = values, steps
 
 
 def fitted(
@@ -122,7 +122,8 @@ def fitted(
     Directions that errors tell less of than a share ``accuracy`` (see :func:`hearing`) are the priors' alone: along
     them no step follows errors.
     Errors that are not finite shorten a step. Where a search crawls it goes on along the floor of the valley that it is
-    in. Raises NoStart where errors are not finite at the start.
+    in. Where no step is left, which may be at once, it ends where it is. Raises NoStart where errors are not finite at
+    the start.
     """
     home, used, patient = beliefs.start if home is None else home, 0, loss != "linear"
     while True:
@@ -130,11 +131,11 @@ def fitted(
             found = _descended(errors, jacobian, beliefs, loss, steps - used, home, patient, accuracy)
         except _Crawling as met:
             values, leaps = _along_the_floor(errors, jacobian, beliefs, met.values, accuracy)
-            used += met.evaluations + leaps
+            used += met.steps + leaps
             patient = not leaps or steps - used <= CRAWL
             beliefs = beliefs.begun(values)
         else:
-            return replace(found, evaluations=found.evaluations + used)
+            return replace(found, steps=found.steps + used)
 
 
 def _along_the_floor(
@@ -206,7 +207,7 @@ def _descended(
     )
     found = least_squares(
         whole, first, slope, (low, high), x_scale=units, ftol=IMPROVEMENT * (1.0 if loss == "linear" else STEADY),
-        xtol=CHANGE, gtol=None, loss="linear" if loss == "linear" else rho, max_nfev=steps,
+        xtol=CHANGE, gtol=None, loss="linear" if loss == "linear" else rho, max_nfev=max(1, steps),
     )  # fmt: skip
     values = beliefs.start + scale * (found.x - first)
     J = jacobian(values)

@@ -219,16 +219,16 @@ class Search:
 
         def searched(start: Beliefs, used: int) -> Fit:
             found = fitted(errors, jacobian, start, inquiry.loss, inquiry.steps - used, home, accuracy)
-            return replace(found, evaluations=found.evaluations + used)
+            return replace(found, steps=found.steps + used)
 
         found, rounds = searched(beliefs, 0), ANEW if accuracy > RANK else 0
-        while rounds and found.converged and found.evaluations < inquiry.steps:
+        while rounds and found.converged and found.steps < inquiry.steps:
             rounds -= 1
             self.answers.rest()  # steps follow from where the search has ended, not from where it began
             changes = errors(found.values) - found.errors
             if not SAME * np.linalg.norm(found.errors) < np.linalg.norm(changes) < np.inf:
                 break
-            found = searched(beliefs.begun(found.values), found.evaluations + 1)
+            found = searched(beliefs.begun(found.values), found.steps)
         return found
 
     def _jacobian(self, values: Array) -> Array:
