@@ -39,10 +39,8 @@ def _fit(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None], met:
         search.halt()
         error = Interrupted(f"interrupted after {search.evaluations} evaluations; the best so far is told")
     if error is None and not search.found.converged:
-        told = (
-            f"no convergence after {search.evaluations} evaluations, in at most {search.inquiry.steps} steps a search (",
-            Argument("steps"), "): what is told is the best so far",
-        )  # fmt: skip
+        end = f"no convergence after {search.evaluations} evaluations, in at most {search.inquiry.steps} steps a search"
+        told = f"{end} (", Argument("steps"), "): what is told is the best so far"
         error = ComputationError(*told)
         if (both := alike(search.knowledge, search.inquiry.names)) is not None:
             why = f"; these data hardly tell {both[0]} and {both[1]} apart: hold one with "

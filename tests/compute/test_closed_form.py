@@ -538,7 +538,10 @@ def test_names_in_latex_and_python():
     assert naming.latex_name("q1_dot") == "\\dot{q_{1}}"
     assert naming.latex_name("theta1_dot") == "\\dot{\\theta_{1}}"  # as SymPy writes theta1
     assert naming.latex_name("qa_ddot") == "\\ddot{\\mathit{qa}}"
-    assert naming.short_call("c", ["theta1", "phi"], ["theta1", "phi"]) == ("c_theta1_phi", "c_{\\theta_{1} + \\phi}")
+    assert naming.short_call("c", ["theta1", "phi"], ["theta1", "phi"], ["theta1", "phi"]) == (
+        "c_theta1_phi",
+        "c_{\\theta_{1} + \\phi}",
+    )
     assert naming.joined("I2y") == "\\mathit{I2y}"  # not 2 I y
     assert list(naming.identifiers(["a.b", "a_b", "lambda", "X1'", "fore-arm.v1", "math"]).values()) == [
         "a_b",
@@ -551,17 +554,42 @@ def test_names_in_latex_and_python():
 
 
 def test_short_names():
-    assert naming.short_call("s", ["q2", "q3"], ["q1", "q2", "q3"]) == ("s23", "s_{23}")
-    assert naming.short_call("c", ["q2", "q3"], ["q2", "q3", "q10"]) == ("c2_3", "c_{2,3}")
-    assert naming.short_call("c", ["waist"], ["waist"])[0] == "c_waist"
-    assert naming.short_call("c", ["j1", "j2"], ["j1", "j2"]) == ("c_j1_j2", "c_{j_{1} + j_{2}}")
-    assert naming.short_call("c", ["a-b"], ["a-b"]) == ("c_a_b", r"c_{\mathrm{a\text{-}b}}")
+    assert naming.short_call("s", ["q2", "q3"], ["q1", "q2", "q3"], ["q2", "q3"]) == ("s23", "s_{23}")
+    assert naming.short_call("c", ["q2", "q3"], ["q2", "q3", "q10"], ["q2", "q3"]) == ("c2_3", "c_{2,3}")
+    assert naming.short_call("c", ["waist"], ["waist"], ["waist"])[0] == "c_waist"
+    assert naming.short_call("c", ["j1", "j2"], ["j1", "j2"], ["j1", "j2"]) == ("c_j1_j2", "c_{j_{1} + j_{2}}")
+    assert naming.short_call("c", ["a_b"], ["a_b"], ["a-b"]) == ("c_a_b", r"c_{\mathrm{a\text{-}b}}")
+    assert naming.short_call("c", ["a", "b"], ["a", "b", "a_b"], ["a", "b"])[0] == "c_a__b"  # c_a_b is of a_b
+    assert naming.short_call("c", ["pi_"], ["pi_"], ["pi"]) == ("c_pi_", r"c_{\mathrm{pi}}")
 
 
 def test_names_without_hyphens_stay_different():
     assert naming.readable(["a-b", "a_b", "a-b_dot", "c"]) == {
         "a_b": "a_b", "c": "c", "a-b": "a_b_", "a-b_dot": "a_b_dot"
     }  # fmt: skip
+
+
+def test_numbers_and_functions_of_formulas_are_no_names_in_them():
+    """A joint pi and a parameter e are told from the numbers pi and exp(1), by text and in LaTeX, and back again."""
+    assert naming.readable(["pi", "pi_dot", "sin", "pi_"]) == {
+        "pi_dot": "pi_dot", "pi_": "pi_", "pi": "pi__", "sin": "sin_"
+    }  # fmt: skip
+    robot = model(
+        "kronbot: 1\nname: one\ngravity: [0, 0, 0]\nparameters: {e: 0.2, E: }\nlinks:\n"
+        "  - {name: a, joint: {type: revolute, name: pi}, pose: {xyz: [0, 0, 0]}}\n"
+        "  - {name: b, joint: {type: prismatic, name: z, follows: \"'pi'*E*exp(1)*e/pi\"}, pose: {xyz: [0, 0, 0]}}\n",
+        "0",
+    )
+    q = SX.sym("q")
+    tip = casadi.vertcat(endpoint(propagate(robot, q, q)), casadi.cos(q))
+    written = closed_form(tip, {"pi": q}, robot.parameters)
+    short = written.short()
+    assert written.text()[2:] == [["exp(1)*E*e*pi_/pi"], ["cos(pi_)"]] and ("pi_", "pi") in written.legend()
+    assert written.latex()[2] == [r"\frac{\mathrm{e} E e \mathrm{pi}}{\pi}"]
+    assert short.text()[3] == ["c_pi_"] and short.latex()[3] == [r"c_{\mathrm{pi}}"]
+    assert ("c_pi_", "cos(pi_)") in short.legend()
+    z = evaluated(written.python("f"), "f", 0.5, E=2.0)[2, 0]
+    assert z == pytest.approx(0.5 * 2 * np.e * 0.2 / np.pi)
 
 
 def test_short_names_give_way_to_parameters():

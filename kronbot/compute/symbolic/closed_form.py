@@ -56,9 +56,9 @@ class ClosedForm:
     ``matrix`` is a SymPy matrix in the symbols of ``inputs`` (names in the order given), parameters and modal data;
     ``definitions`` are symbols that stand for parts of it (short sines, common parts), in terms of the ones before;
     ``modal`` says what modal data are in terms of the parameters; ``spelling`` has the names in the robot file of
-    symbols that are written otherwise (a-b is no formula's name). ``complete`` is False where :meth:`simplified` left
-    entries as they were, because the time was up or they are too long. ``check_time`` is asked at every step of sharing
-    and writing, and may raise Unfinished.
+    symbols that are written otherwise (a-b and pi are no formula's names). ``complete`` is False where
+    :meth:`simplified` left entries as they were, because the time was up or they are too long. ``check_time`` is asked
+    at every step of sharing and writing, and may raise Unfinished.
     """
 
     matrix: sympy.ImmutableDenseMatrix
@@ -121,8 +121,9 @@ class ClosedForm:
         short: dict[Expr, Symbol] = {}
         latex = dict(self.latex_names)
         for angle, call in sorted(calls, key=lambda item: (item[0], str(item[1]))):
-            names = [self.spelling.get(name, name) for name in map(self.inputs.__getitem__, angle)]
-            text, written = naming.short_call(call.func.__name__[0], names, self.inputs)
+            words = [self.inputs[place] for place in angle]
+            names = [self.spelling.get(word, word) for word in words]
+            text, written = naming.short_call(call.func.__name__[0], words, self.inputs, names)
             if text not in taken:
                 taken.add(text)
                 short[call] = _symbol(text)

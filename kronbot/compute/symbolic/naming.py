@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import count
 
 from kronbot.description import limits
+from kronbot.description.expressions.grammar import CONSTANTS, FUNCTIONS
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
 
@@ -56,11 +57,14 @@ def _modal_parts(key: str) -> dict[str, str]:
 
 
 def latex_name(name: str) -> str | None:
-    """LaTeX of a generated name (upper.v1, X1', q1_dot); None for a plain name, which SymPy writes well."""
+    """LaTeX of a generated name (upper.v1, X1', q1_dot) or one like a number's (pi); None for a plain name, which SymPy
+    writes well."""
     for suffix, accent in (("_ddot", "ddot"), ("_dot", "dot")):
         if name.endswith(suffix) and name != suffix:
             stem = name.removesuffix(suffix)
             return rf"\{accent}{{{latex_name(stem) or latex_parts(stem)}}}"
+    if name in CONSTANTS:
+        return latex_word(name)
     if re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
         return None
     return latex_parts(name)
@@ -94,11 +98,13 @@ def _escaped(word: str) -> str:
 
 
 def readable(names: Iterable[str]) -> dict[str, str]:
-    """Names without a hyphen, which would read as a difference: a-b is a_b, or a_b_ where that is a name already."""
-    hyphenated = [name for name in names if "-" in name]
-    words = {name: name for name in names if "-" not in name}
-    used = set(words)
-    for name in hyphenated:
+    """Names as words that mean nothing else in formulas, no two alike: a-b would be a difference, pi a number, and sin
+    a function; they are a_b, pi_ and sin_, with one more _ where that is a name already."""
+    names = list(names)
+    others = [name for name in names if "-" in name or name in (*CONSTANTS, *FUNCTIONS)]
+    words = {name: name for name in names if name not in others}
+    used = {*words, *CONSTANTS, *FUNCTIONS}
+    for name in others:
         words[name] = _fresh(name.replace("-", "_"), used)
     return words
 
@@ -106,7 +112,7 @@ def readable(names: Iterable[str]) -> dict[str, str]:
 def identifiers(names: Iterable[str]) -> dict[str, str]:
     """Names as different Python identifiers: upper.v1 is upper_v1, X1' is X1_prime."""
     result: dict[str, str] = {}
-    used = {"math"}
+    used = {"math", "abs", "max", "min"}
     for name in names:
         word = re.sub(r"\W", "_", name.replace("''", "_second").replace("'", "_prime"))
         if keyword.iskeyword(word) or not word.isidentifier():
@@ -115,15 +121,18 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
     return result
 
 
-def short_call(letter: str, coordinates: Sequence[str], inputs: Iterable[str]) -> tuple[str, str]:
-    """s or c of the sum of some coordinates, as text and as LaTeX: s23, s_{23}; s_shoulder_elbow.
+def short_call(letter: str, words: Sequence[str], inputs: Iterable[str], names: Sequence[str]) -> tuple[str, str]:
+    """s or c of the sum of some coordinates, as text of their ``words`` among those of all ``inputs`` and as LaTeX of
+    their ``names``: s23, s_{23}; s_shoulder_elbow.
 
-    Digits stand for the coordinates q1, q2, ...; they are kept apart by ``_`` where one has two digits.
+    Digits stand for the coordinates q1, q2, ...; they are kept apart by ``_`` where one has two digits, and words by
+    one more ``_`` than stand together in any.
     """
-    numbers = [match[1] for name in coordinates if (match := _JOINT.fullmatch(name))]
-    if len(numbers) < len(coordinates):
-        index = " + ".join(latex_name(name) or latex_parts(name) for name in coordinates)
-        return "_".join([letter, *coordinates]).replace("-", "_"), f"{letter}_{{{index}}}"
+    numbers = [match[1] for name in names if (match := _JOINT.fullmatch(name))]
+    if len(numbers) < len(names):
+        index = " + ".join(latex_name(name) or latex_parts(name) for name in names)
+        apart = max((len(line) for word in inputs for line in re.findall("_+", word)), default=0) + 1
+        return f"{letter}_{('_' * apart).join(words)}", f"{letter}_{{{index}}}"
     long = any(len(name) > 2 for name in inputs if _JOINT.fullmatch(name))
     return letter + ("_" if long else "").join(numbers), f"{letter}_{{{(',' if long else '').join(numbers)}}}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
-from sympy import Expr, Symbol
+from sympy import Expr, S, Symbol
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.pycode import PythonCodePrinter
 from sympy.printing.str import StrPrinter
@@ -35,6 +35,9 @@ class Text(_Asking, StrPrinter):  # type: ignore[misc]
     def _print_Float(self, number: Expr) -> str:
         return repr(float(number))
 
+    def _print_Exp1(self, number: Expr) -> str:
+        return "exp(1)"  # E may be a name
+
 
 class Python(_Asking, PythonCodePrinter):  # type: ignore[misc]
     """Python with floats as ``repr`` writes them."""
@@ -49,6 +52,13 @@ class Latex(_Asking, LatexPrinter):  # type: ignore[misc]
         mantissa, _, exponent = repr(float(number)).partition("e")
         return mantissa + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
 
+    def _print_ExpBase(self, expression: Expr, exp: str | None = None) -> str:
+        """Euler's number stands upright: e may be a name."""
+        return str(self._do_exponent(rf"\mathrm{{e}}^{{{self._print(expression.args[0])}}}", exp))
+
+    def _print(self, expression: Expr, **settings: Any) -> str:
+        return r"\mathrm{e}" if expression is S.Exp1 else super()._print(expression, **settings)
+
 
 def latex(symbols: Iterable[Symbol], spelling: Mapping[str, str], given: Mapping[Symbol, str]) -> Latex:
     """A printer that writes no two of the symbols alike: q1 and q_1 would both be q with the index 1.
@@ -61,7 +71,7 @@ def latex(symbols: Iterable[Symbol], spelling: Mapping[str, str], given: Mapping
         if symbol in given:
             continue
         name = spelling.get(symbol.name, symbol.name)
-        text = naming.latex_name(name) or naming.joined(plain.doprint(symbol))
+        text = naming.latex_name(name) or naming.joined(plain.doprint(Symbol(name)))
         written[symbol] = naming.latex_word(name) if text in taken else text
         taken.add(written[symbol])
     return Latex({"symbol_names": written})
