@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, product
 from typing import Any
@@ -85,13 +85,14 @@ def _curves(title: str, table: Table, others: Sequence[int], x: int) -> Picture:
     groups: dict[str, Diagram] = {}
     if not others:
         for stem, names in groupby(table.columns, _stem):
-            listed = list(names)
-            labels = [name[len(stem) :].strip("[].") for name in listed] if len(listed) > 1 else [""]
-            found = [
-                Curve(label, table.unit(name), table.along(name, x, at))
-                for label, name in zip(labels, listed, strict=True)
-            ]
-            called = stem if len(listed) > 1 else listed[0]
+            columns, alone = table.together(list(names), x, at)
+            several = len(columns) + len(alone) > 1
+            labels = {name: name[len(stem) :].strip("[].") if several else "" for name in (*columns, *alone)}
+            found = [Curve(labels[name], table.unit(name), values) for name, values in columns.items()]
+            called = stem if several else next(iter(columns))
+            if alone:
+                at_one = ", ".join(f"{labels[name]} only at {over.values[place]:.4g}" for name, place in alone.items())
+                called += f"; {at_one}" if len(alone) <= curves.NAMED else f"; {len(alone)} more at one value only"
             made = curves.diagrams(called, found) or [Diagram(called, found)]
             groups |= {f"{called} {i}": diagram for i, diagram in enumerate(made, len(groups))}
     else:
@@ -106,8 +107,9 @@ def _curves(title: str, table: Table, others: Sequence[int], x: int) -> Picture:
                 label = "" if groups else _said(table, others, place)
                 found.append(Curve(label, table.unit(name), table.along(name, x, at)))
             groups[name] = Diagram(f"{short(name)}{part}", found)
+    counts = {key for key, group in groups.items() if table.counts(group.title)}
     # Of families the first panel, across the whole picture, names the curves.
-    axes, named = _panels(title, groups, HEIGHT, bool(others))
+    axes, named = _panels(title, groups, HEIGHT, bool(others), counts)
     axes.naming = next(iter(named)) if others else None
     for key, group in named.items():
         if len(group.curves) == 1 and not others:
@@ -116,7 +118,8 @@ def _curves(title: str, table: Table, others: Sequence[int], x: int) -> Picture:
         curves.draw(axes[key], over, group)
         if swings(group.title, group.curves[0].unit):
             _in_hertz(axes[key].secondary_yaxis, "right").set_ylabel("[Hz]")
-        _number(axes[key].xaxis, side)
+        _number(axes[key].xaxis, side.whole)
+        _number(axes[key].yaxis, key in counts)
         if side.words:
             axes[key].set_xticks(side.values, [short(word) for word in side.words])
         if len(over.values) <= FEW or side.words:
@@ -185,14 +188,14 @@ def _maps(title: str, table: Table, y: int, x: int) -> Picture:
         axis.set_ylabel(_labelled(up))
         for scale, side in ((axis.xaxis, across), (axis.yaxis, up)):
             number_ticks(scale, float(np.abs(side.values).max()) or 1.0)
-            _number(scale, side)
+            _number(scale, side.whole)
         head(axis, short(name))
     return axes
 
 
-def _number(scale: Any, side: Side) -> None:
-    """No ticks between whole numbers."""
-    if side.whole:
+def _number(scale: Any, whole: bool) -> None:
+    """No ticks between ``whole`` numbers."""
+    if whole:
         scale.get_major_locator().set_params(integer=True)
 
 
@@ -261,10 +264,16 @@ def _sorts(found: Indices) -> Iterator[tuple[str, npt.NDArray[np.float64], npt.N
     yield "total", found.total, found.total_interval
 
 
-def _panels(title: str, wanted: Mapping[str, Any], height: float, wide: bool = False) -> tuple[Picture, dict[str, Any]]:
-    """A picture of as many panels as it has room for, the first one ``wide``, and what they are to show."""
+def _panels(
+    title: str, wanted: Mapping[str, Any], height: float, wide: bool = False, low: Container[str] = ()
+) -> tuple[Picture, dict[str, Any]]:
+    """A picture of as many panels as it has room for, the first one ``wide``, and what they are to show.
+
+    Rows of panels that are all ``low`` have half of the height.
+    """
     kept = dict(list(wanted.items())[:PANELS])
     told = f"; {len(kept)} of {len(wanted)} panels" if len(kept) < len(wanted) else ""
     names = list(kept)
     rows = [names[:1] * 2, *flow(names[1:])] if wide and len(names) > 1 else flow(names)
-    return Picture(title + told, rows, [height] * len(rows)), kept
+    heights = [height / 2 if all(name in low for name in row) else height for row in rows]
+    return Picture(title + told, rows, heights), kept

@@ -106,10 +106,12 @@ class Table:
     @property
     def columns(self) -> list[str]:
         """Those that hold numbers that differ, counts last; all that hold numbers where none does."""
-        numbers = sorted(
-            self._ranges, key=lambda name: name in self.swept.usual and self.result[name].dtype.kind in "iu"
-        )
+        numbers = sorted(self._ranges, key=self.counts)
         return [name for name in numbers if self._ranges[name] > 0] or numbers
+
+    def counts(self, name: str) -> bool:
+        """Whether a column is a count that nobody has named."""
+        return name in self.swept.usual and self.result[name].dtype.kind in "iu"
 
     @property
     def level(self) -> list[str]:
@@ -119,8 +121,8 @@ class Table:
     @cached_property
     def _ranges(self) -> dict[str, float]:
         """How far the numbers of each column differ."""
-        computed = {name: finite(self.numbers(name)) for name in self.swept.kept if not name.startswith(GIVEN)}
-        return {name: float(np.ptp(values)) for name, values in computed.items() if values.size}
+        computed = {name: self.numbers(name) for name in self.swept.kept if not name.startswith(GIVEN)}
+        return {name: _range(values) for name, values in computed.items() if finite(values).size}
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
         """A column over all sides, NaN where there is no number."""
@@ -147,6 +149,26 @@ class Table:
             return np.asarray(self.numbers(name)[tuple(at)][order])
         rows = self._rows[tuple(at)][order]
         return np.asarray(self._tracks(entry[1], tuple(rows.tolist()))[:, int(entry[2]) - 1])
+
+    def together(
+        self, names: Sequence[str], x: int, at: Sequence[int | slice]
+    ) -> tuple[dict[str, npt.NDArray[np.float64]], dict[str, int]]:
+        """Columns that belong together over side ``x`` by name, and the places of those that are at one place only.
+
+        Of frequencies that are followed by their modes these are all that were kept: one that ends, as a column does
+        where a case has fewer modes, goes on in another column.
+        """
+        entry = _ENTRY.fullmatch(names[0])
+        if entry and entry[1] in self.swept.beside and not self.sides[x].words:
+            every = [name for name in self.swept.kept if (one := _ENTRY.fullmatch(name)) and one[1] == entry[1]]
+        else:
+            every = [*names]
+        found = {name: self.along(name, x, at) for name in every}
+        there = {name: np.flatnonzero(np.isfinite(values)) for name, values in found.items()}
+        most = max(map(len, there.values()))
+        alone = {name: int(places[0]) for name, places in there.items() if len(places) == 1 < most}
+        moving = [name for name in every if name in names or _range(found[name])]
+        return {name: found[name] for name in moving if name not in alone}, alone
 
     @property
     def across(self) -> int:
@@ -192,6 +214,12 @@ def _number(word: str) -> float | None:
         return float(word)
     except ValueError:
         return None
+
+
+def _range(values: npt.NDArray[np.float64]) -> float:
+    """How far those differ that are numbers, 0 where there is none."""
+    numbers = finite(values)
+    return float(np.ptp(numbers)) if numbers.size else 0.0
 
 
 def finite(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -76,6 +76,39 @@ def test_frequencies_have_a_scale_in_hertz_and_whole_arrays_are_named(beam):
         draw(swept.result())
 
 
+ROTOR = """
+kronbot: 1
+name: rotor
+gravity: [0, 0, 0]
+links:
+  - {name: spindle, joint: {type: revolute, name: spin}, pose: {xyz: [0, 0, 0]}}
+  - name: shaft
+    joint: {type: fixed}
+    pose: {rpy: [0, -pi/2, 0]}
+    flexible: {length: 0.5, mass: 0.001, EI: {y: 400, z: 400}, modes: {v: 2, w: 2}, shape: craig-bampton}
+    payload: {mass: 4, inertia: {Ixx: 0.04, Iyy: 0.02, Izz: 0.02}}
+"""
+
+
+def test_modes_that_one_case_has_alone_hide_none_of_the_others(tmp_path):
+    """A spindle is free where it stands, so that each whirl has one column more there: all four are drawn, and it is
+    said where the fifth is. What is counted takes half of a row's height."""
+    file = tmp_path / "rotor.yaml"
+    file.write_text(ROTOR)
+    picture = pictured(kronbot.load(file), "modes", {"spin_dot": "0:300:7"})
+    free, locked = (
+        next(axis for axis in picture.values() if axis.get_title(loc="left").startswith(f"frequencies_{case}"))
+        for case in ("free", "locked")
+    )
+    assert free.get_title(loc="left").replace("\n", " ") == "frequencies_free; 1 only at 0"
+    assert sorted(lines(free)) == ["2", "3", "4", "5"]
+    ends = [sorted(points[-1, 1] for points in lines(axis).values()) for axis in (free, locked)]
+    assert np.allclose(*ends, rtol=1e-9)
+    assert picture.heights[-1] == picture.heights[0] / 2
+    ticks = picture["free_coordinates_free 2"].get_yticks()
+    assert ticks.tolist() == ticks.round().tolist()
+
+
 @pytest.mark.slow
 def test_maps_and_histograms_of_frequencies_have_it_too(beam):
     over = {"EIy": "5:60:7", "q1": "0:1:7"}
