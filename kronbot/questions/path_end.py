@@ -52,8 +52,8 @@ def loose(equilibria: Equilibria, case: Case, lost: Lost) -> str:
 
 
 def other_order(robot: Robot) -> list[str | Argument]:
-    """The order whose deflections have no bound, as a cure, where it is not taken already."""
-    return [] if robot.order == "exact" else [" or ", Argument("order", "exact")]
+    """The order whose deflections have no bound, as a cure, where it is not taken already, and beams are bent."""
+    return [" or ", Argument("order", "exact")] if robot.flexible and robot.order != "exact" else []
 
 
 def posture(robot: Robot, angles: Array) -> list[str]:

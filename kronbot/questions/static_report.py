@@ -42,8 +42,8 @@ HELD = "held: compliance, stability and buckling are those with a base that stan
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What is asked: the cases, the solver, joint angles at which gauges are set to zero, if any, further loads, and
-    outputs beside the columns that are always there.
+    """What is asked: the cases, the solver, joint angles at which gauges are set to zero, if any, further loads,
+    outputs beside the columns that are always there, and whether ``buckling`` loads.
     """
 
     cases: Sequence[Case]
@@ -51,6 +51,7 @@ class Inquiry:
     calibration: Array | None
     given: Given = Given()
     outputs: tuple[str, ...] = ()
+    buckling: bool = False
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,8 @@ def _error(equilibria: Equilibria, inquiry: Inquiry, place: int, ends: Ends, row
     if inquiry.solver == "linear":
         return ComputationError(*_singular(equilibria, inquiry, place))
     lost = Lost(float(ends.shares[row]), ends.q[row])
-    return ComputationError(_where(inquiry, place), *_lost(equilibria, inquiry.cases[place], lost).args)
+    told = _lost(equilibria, inquiry.cases[place], lost, inquiry.buckling)
+    return ComputationError(_where(inquiry, place), *told.args)
 
 
 def _singular(equilibria: Equilibria, inquiry: Inquiry, place: int) -> tuple[str, ...]:
@@ -218,7 +219,7 @@ def with_buckling(robot: Robot, inquiry: Inquiry, progress: Callable[[float], No
         raise UsageError(f"buckling is for one case, not {len(cases)}: ", *one_case(robot, cases))
     borne = buckling(Equilibria(robot, robot.file.statics, inquiry.given), cases[0], inquiry.solver)
     try:
-        outcome = statics(robot, inquiry, progress)
+        outcome = statics(robot, replace(inquiry, buckling=True), progress)
     except ComputationError:
         factor = borne.get("buckling_factor")
         if not isinstance(factor, float) or factor > 1 + NEAR:
@@ -323,21 +324,22 @@ def _named(robot: Robot, case: Case) -> str:
     return ", ".join([*path_end.posture(robot, case.angles), *loads])
 
 
-def _lost(equilibria: Equilibria, case: Case, lost: Lost) -> ComputationError:
-    """Where the path of equilibria ended, and what to try."""
+def _lost(equilibria: Equilibria, case: Case, lost: Lost, buckling: bool) -> ComputationError:
+    """Where the path of equilibria ended, and what to try, which ``buckling`` was already."""
     robot = equilibria.robot
     if loose := path_end.loose(equilibria, case, lost):
         return ComputationError(
             f"{_named(robot, case)}: nothing holds {loose}: no torque has an angle of its own there; give angles in "
             "place of torques, or what holds: a spring, elements, gravity"
         )
+    acting = case.wrench.any() or equilibria.given.numbers or any(case.torques.values())
+    loaded = acting or robot.file.statics.loads or robot.file.statics.distributed
+    borne = [] if buckling else [", or ", Argument("buckling"), " to see what it bears"]
     return ComputationError(
-        f"{_named(robot, case)}: {_end(equilibria, case, lost, 'torque' if case.torques else 'load')}; ",
-        "try a smaller load",
+        f"{_named(robot, case)}: {_end(equilibria, case, lost, 'torque' if case.torques else 'load')}; try ",
+        "a smaller load, other angles" if loaded else "other angles",
         *path_end.other_order(robot),
-        ", other angles, or ",
-        Argument("buckling"),
-        " to see what it bears",
+        *borne,
     )
 
 

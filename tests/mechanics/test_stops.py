@@ -228,6 +228,41 @@ def test_a_stiff_stop_keeps_a_truss_from_snapping():
         )
 
 
+LEANING = """
+kronbot: 1
+name: leaning
+gravity: [0, -10, 0]
+links:
+  - name: rod
+    joint: {type: revolute, name: q, limits: [0, 2], stops: {stiffness: 50}}
+    pose: {rpy: [0, 0, pi/2 - 0.1 * SIDE]}
+    rigid: {mass: 1, com: [0.5, 0, 0]}
+"""
+
+
+def test_a_path_that_begins_at_a_stop_is_that_of_the_side_that_holds():
+    """A rod that leans towards its stop rests on it, and does not balance upright on the other side, to where a path
+    leads that has no stop yet; one that leans away falls."""
+    robot = kronbot.loads(LEANING.replace("SIDE", "1"))
+    (low, began) = (float(robot.statics(tau={"q": 0}, q=q)["angle.q"][0]) for q in (None, [-1e-6]))
+    assert low == pytest.approx(began, rel=1e-9) and low < 0
+    assert 50 * -low == pytest.approx(5 * math.sin(0.1 - low), rel=1e-9)
+    with pytest.raises(kronbot.errors.ComputationError, match="no stable path of equilibria beyond 0 of"):
+        kronbot.loads(LEANING.replace("SIDE", "-1")).statics(tau={"q": 0})
+
+
+def test_cures_are_those_that_can_help():
+    """Nothing of a truss is bent, and a weight is no load that could be smaller; what it bears is told once."""
+    heavy = TRUSS.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -100]").replace("KS", "0.001")
+    said = []
+    for text, given in ((heavy, {}), (TRUSS.replace("KS", "0.001"), {"forces": [[0, 0, -100]]})):
+        with pytest.raises(kronbot.errors.ComputationError, match="no stable path of equilibria") as lost:
+            kronbot.loads(text).statics(q=[0.5], tau={"s": 0}, **given)
+        said.append(str(lost.value).partition("rigid; ")[2])
+    end = "other angles, or buckling to see what it bears"
+    assert said == [f"try {end}", f"try a smaller load, {end}"]
+
+
 def test_its_steps_do_not_depend_on_its_rows(dropped):
     few, many = (dropped.simulate(q=[0.5], duration=0.5, step=step, solver="rodas") for step in (0.1, 0.01))
     assert few.summary["steps"] == many.summary["steps"]

@@ -12,7 +12,7 @@ from kronbot.compute.trace import Rows, Trace
 from kronbot.description import schema
 from kronbot.floats import Array
 from kronbot.mechanics.static.compliances import Scaling
-from kronbot.mechanics.static.equilibrium import Balances, Ends, Paths, metric, solved, touching
+from kronbot.mechanics.static.equilibrium import Balances, Ends, Paths, behind_edges, metric, solved, touching
 from kronbot.mechanics.static.static_model import PURPOSE, StaticModel
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, to_unit
 from kronbot.model.robot import Robot
@@ -224,7 +224,16 @@ class Equilibria:
             share = share[:, None]
             return F[:, free] - (1 - share) * holding[rows] - share * torques[rows], K, S
 
-        ends.put(chosen, self._paths(balance, free).follow(chosen, q, 0.0, 1.0))
+        paths = self._paths(balance, free)
+        ends.put(chosen, paths.follow(chosen, q, 0.0, 1.0))
+        # Where a path begins unstable, exactly at what holds one side only, another one leads from the side that holds.
+        held = behind_edges(self.robot, PURPOSE, chosen, q, free)
+        at = np.flatnonzero((held != q).any(axis=1))
+        at = at[paths.index(chosen[at], q[at], np.zeros(len(at)))[:, 1] > 0]
+        if len(at):
+            again = paths.follow(chosen[at], held[at], 0.0, 1.0)
+            at, found = at[~again.lost], np.flatnonzero(~again.lost)
+            ends.put(chosen[at], Ends(again.q[found], again.shares[found], again.lost[found]))
 
     def linear(self, cases: Cases) -> Array:
         """Coordinates (N, n) of one solve: the forces kept to first order in the deformation, Piedboeuf (39)-(42), and

@@ -37,6 +37,8 @@ CORRECTIONS = 12
 REACH = 1.0
 # Nor does the whole path: the polynomials of a low order have equilibria further on that no beam has.
 FURTHEST = 100.0
+# Depths in a stop up to this share of sizes of coordinates are rounding.
+EDGE = 1e-14
 # A path that needs shorter steps of the load than this has met a point where the stiffness is singular.
 SHORTEST = 1e-8
 
@@ -108,6 +110,28 @@ def touching(robot: Robot, purpose: str) -> Callable[[Rows, Array], Flags] | Non
     return lambda rows, q: trace.of_some(rows).rows(q)["depths"].reshape(len(q), -1) > 0
 
 
+def behind_edges(robot: Robot, purpose: str, rows: Rows, q: Array, free: list[int]) -> Array:
+    """The same q (k, n) of some robots (k,), but those exactly at stops, or where tendons become taut, beyond by what
+    one can tell: there these hold."""
+    if not one_sided(robot):
+        return q
+
+    def edges() -> tuple[dict[str, SX], dict[str, SX]]:
+        q = SX.sym("q", robot.n)
+        contacts = Contacts.of(robot, q, SX(robot.n, 1))
+        return {"q": q}, {"depths": contacts.depths, "inward": contacts.inward.T}
+
+    found = traced(robot, "edges of stops", purpose, edges).of_some(rows).rows(q)
+    depths, beyond = found["depths"].reshape(len(q), -1), q.copy()
+    ways = found["inward"].reshape(len(q), robot.n, -1)[:, free]
+    edge = EDGE * (1 + np.abs(q).max(axis=1, initial=0.0))
+    for row, contact in zip(*np.nonzero(np.abs(depths) <= edge[:, None]), strict=True):
+        way = ways[row, :, contact]
+        if way.any():
+            beyond[row, free] += way * (2 * edge[row] - depths[row, contact]) / (way @ way)
+    return beyond
+
+
 @dataclass(frozen=True)
 class Paths:
     """Equilibria of many cases over a share of the load, each on its own path with its own steps.
@@ -136,14 +160,14 @@ class Paths:
         count = len(q)
         origin, q, shares, steps = q, q.copy(), np.full(count, share), np.full(count, goal - share)
         lost, going = np.zeros(count, dtype=bool), np.arange(count if share != goal else 0)
-        index = self._index(rows[going], q, shares)
+        index = self.index(rows[going], q, shares)
         while len(going):
             left = goal - shares[going]
             step = np.where(np.abs(steps[going]) <= np.abs(left), steps[going], left)
             tried = np.where(step == left, goal, shares[going] + step)
             now = rows[going]
             found, well = self.correct(now, q[going], tried, index[going])
-            well[well] = ~crossed(index[going[well]], self._index(now[well], found[well], tried[well]))
+            well[well] = ~crossed(index[going[well]], self.index(now[well], found[well], tried[well]))
             far = well & (self.size(now, (found - origin[going])[:, self.free]) > FURTHEST)
             short = ~well & (np.abs(step) / 2 < SHORTEST * abs(goal or 1.0))
             lost[going] = far | short
@@ -164,7 +188,7 @@ class Paths:
         held = None if known is None else lambda q: known(np.array([row]), q[None])[0]
         return Path(balance, self.free, _of(self.metric, row), held)
 
-    def _index(self, rows: Rows, q: Array, shares: Array) -> Index:
+    def index(self, rows: Rows, q: Array, shares: Array) -> Index:
         """What changes on a path where the stiffness is singular."""
         if not len(rows):
             return np.zeros((0, 2), dtype=int)
