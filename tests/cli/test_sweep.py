@@ -59,10 +59,11 @@ def test_help_is_whole_where_nothing_is_asked(capsys):
 def test_indices_are_told(capsys, monkeypatch):
     monkeypatch.setattr("kronbot.sweeps.indices.RESAMPLES", 20)
     over = ["--over", "EI~uniform(10,30)", "--over", "mu~uniform(1,1.01)", "--sample", "4", "--indices"]
-    asked = ["sweep", "check", "khang", *over, "--keep", "first_frequency_locked", *ONE]
+    asked = ["sweep", "check", "khang", *over, "--keep", "first_frequency_locked,links", *ONE]
     assert run(asked) == 0
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
     assert "indices first_frequency_locked" in out and "first_low" in out
+    assert "warning: no indices of links: it is the same in all cases\n" in err
     assert run([*asked, "--format", "csv"]) == 0
     told = capsys.readouterr()
     assert len(told.out.splitlines()) == 1 + 4 * 4
