@@ -491,7 +491,44 @@ def test_errors_hold_what_entries_do_to_two_poles_near_each_other(share):
 
 @pytest.mark.slow
 def test_a_mass_matrix_that_is_lost_in_its_errors_has_no_poles():
-    """Of an angle of 1e12 rad no digit of M is known: that is told, where dividing by s went on for ever."""
+    """Of an angle of 1e15 rad no digit of M is known: that is told, where dividing by s went on for ever. One of 1e12
+    rad is known to 1e-4, and what that moves to what a bound by entries tells."""
     arm = kronbot.load("canadarm")
     with pytest.raises(ComputationError, match="case 2: no poles: errors of the mass matrix"):
-        arm.modes(q=[[0, 1, 0], [0, 1e12, 0]])
+        arm.modes(q=[[0, 1, 0], [0, 1e15, 0]])
+    known, near = (arm.modes(q=[0, angle, 0]).arrays for angle in (1e12, np.nextafter(1e12, 2e12)))
+    error = known["accuracy_locked"].values[0, 0]
+    moved = abs(known["frequencies_locked"].values[0] - near["frequencies_locked"].values[0])
+    assert moved < error < 1000 * moved
+
+
+FIVE_BAR = """
+kronbot: 1
+name: five-bar
+gravity: [0, -9.81, 0]
+links:
+  - {name: l-1, joint: {type: revolute, name: l1}, pose: {xyz: [-0.1, 0, 0]}, rigid: {mass: 0.3, com: [0.1, 0, 0]}}
+  - {name: l-2, joint: {type: revolute, name: l2}, pose: {xyz: [0.2, 0, 0]}, rigid: {mass: 0.3, com: [0.15, 0, 0]}}
+  - name: r-1
+    parent: world
+    joint: {type: revolute, name: r1}
+    pose: {xyz: [0.1, 0, 0]}
+    rigid: {mass: 0.3, com: [0.1, 0, 0]}
+  - {name: r-2, joint: {type: revolute, name: r2}, pose: {xyz: [0.2, 0, 0]}, rigid: {mass: 0.3, com: [0.15, 0, 0]}}
+elements:
+  - {name: pin, type: spring, between: [l-2, r-2], points: [[0.3, 0, 0], [0.3, 0, 0]], stiffness: 1e5, rest: 0,
+     damping: 20}
+"""
+
+
+def test_a_direction_that_one_digit_in_eight_gives_parts_poles_that_are_apart():
+    """A damper 1e-9 m long: its direction is known to 1e-7. Where numbers are moved by 4e-12 of themselves it turns by
+    4e-3, and bends: that was taken for rounding, and two poles for one."""
+    found = kronbot.loads(FIVE_BAR).linearize(q=[2.2, -1.46884486, 0.9, 1.48766182])
+    known = exact(*(found[word] for word in ("M_L", "D_L", "K_L")))
+    errors, poles = found.arrays["accuracy"].values[:, 0], found.arrays["poles"].values
+    slow = [(pole, error) for pole, error in zip(poles, errors, strict=True) if abs(pole) < 100]
+    assert len({pole for pole, _ in slow}) == 4
+    for pole, error in slow:
+        nearest = min(float(abs(mp.mpc(pole) - s)) for s in known)
+        assert nearest <= error < 0.01

@@ -20,8 +20,9 @@ from kronbot.mechanics.linear.null_spaces import lasting, null_space, null_space
 from kronbot.records import dataclass
 
 # Pairs of points beside a point, what the largest change found is multiplied by, and the share that numbers are moved
-# by: large beside a rounding, and its square small.
-PAIRS, SAFETY, STEP = 3, 4.0, 2.0**-38
+# by: large beside a rounding e, so that roundings on the way count e/STEP times, and no larger, for they bend what is
+# there by the square of STEP, which counts whole as rounding would.
+PAIRS, SAFETY, STEP = 3, 4.0, 2.0**-44
 # By which share all numbers are changed to see whether a zero stands for a symmetry.
 SHARE = 1e-2
 # A share of the largest entry below which one may be rounding, and rows whose errors are looked for at once.
