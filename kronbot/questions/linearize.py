@@ -26,7 +26,7 @@ from kronbot.mechanics.linear.modal import arrays as named_modes
 from kronbot.mechanics.linear.ports import entering, places_seen, seen
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Solution, solutions
-from kronbot.mechanics.linear.state_space import MARGINS, Margins, StateSpace, margins, seen_errors, state_space
+from kronbot.mechanics.linear.state_space import MARGINS, Margins, StateSpace, errors_of, margins, state_space, without_dust
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.build import numbers_apart, together
@@ -240,8 +240,12 @@ class Linearization:
             return state_space(system.M, system.D, system.K, E, measured)
 
         @cache
+        def wrong() -> StateSpace:
+            return errors_of(every(), system, measured, uncertain, E, dE)
+
+        @cache
         def space() -> StateSpace:
-            return in_states(every(), count, beside)
+            return in_states(without_dust(every(), system, E, wrong()), count, beside)
 
         arrays |= {
             "h_L": NamedArray(h, names, at.forces),
@@ -256,7 +260,7 @@ class Linearization:
 
         @cache
         def reached() -> Margins:
-            return margins(system.M, E, every().C, found, dE, seen_errors(system, measured, uncertain))
+            return margins(system.M, E, every().C, found, dE, wrong().C)
 
         def summary() -> dict[str, Scalar]:
             largest = float(np.abs(h).max(initial=0.0))

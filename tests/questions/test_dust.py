@@ -55,6 +55,31 @@ def test_forces_of_a_balance_are_zero_within_what_its_matrices_are_known_to():
     assert loaded(TURBINE).linearize(equilibrium=True, qd={"rotor": 1.8}).summary["largest_h_L"] == 0
 
 
+CART = """
+kronbot: 1
+name: cart and pendulum
+gravity: [0, -9.81, 0]
+links:
+  - {name: cart, joint: {type: prismatic, name: x}, pose: {rpy: [0, pi/2, 0]}, rigid: {mass: 2.1}}
+  - {name: bob, joint: {type: revolute, name: a}, pose: {rpy: [0, -pi/2, 0]}}
+  - {name: rod, joint: {type: fixed}, pose: {xyz: [0, -1.3, 0]}, payload: {mass: 0.7}}
+"""
+
+
+def test_what_terms_of_a_state_space_leave_is_zero():
+    """A force across on the weight of a pendulum moves that alone, not the cart, whatever rounding leaves of it; of the
+    accelerations by what is seen the same."""
+    cart = loaded(CART)
+    found = cart.linearize(q=[0.3, 0], outputs=["acceleration:cart", "acceleration:endpoint"])
+    B = dict(zip(found.arrays["B"].columns, found["B"][2:].T.tolist(), strict=True))
+    assert B["force.x"][0] == 0 and B["force.x"][1] == pytest.approx(1 / (0.7 * 1.3))
+    assert B["torque.x"] == pytest.approx([1 / 2.1, -1 / (2.1 * 1.3)])
+    D = {(row, column): found["D"][i, j] for i, row in enumerate(found.arrays["D"].rows)
+         for j, column in enumerate(found.arrays["D"].columns)}  # fmt: skip
+    assert D["acceleration.endpoint.x", "force.x"] == pytest.approx(1 / 0.7)
+    assert D["acceleration.cart.x", "force.x"] == D["acceleration.endpoint.x", "torque.x"] == 0
+
+
 def test_torques_about_the_vertical_are_zero():
     """Of gravity, whose terms cancel to rounding there, as in the reaction; other torques are what they are."""
     angles = {"q1": [0.3, 0.9], "q2": [0.7, -1.2, 2.0]}

@@ -29,6 +29,13 @@ NOTHING = "no poles: errors of the mass matrix are as large as what it holds; ta
 of the robot that are nearer to each other"
 
 
+def cleared(A: Array, dA: Array, terms: Array | float = 0.0) -> Array:
+    """A with 0 in the place of entries that may be their own errors dA and are nothing beside the largest one, or
+    beside the ``terms`` whose sums they are."""
+    beside = np.maximum(np.abs(A).max(initial=0.0), terms)
+    return np.asarray(np.where(np.abs(A) <= np.minimum(dA, DUST * beside), 0.0, A))
+
+
 @dataclass(frozen=True)
 class SecondOrder:
     """M y'' + D y' + K y = 0 with bounds of the errors of the entries, n x n each.
@@ -56,11 +63,8 @@ class SecondOrder:
 
     @property
     def without_dust(self) -> tuple[Array, ...]:
-        """M, D, K, 0 in the place of entries that may be their own errors and are nothing beside the largest one."""
-        parts = ((self.M, self.dM), (self.D, self.dD), (self.K, self.dK))
-        return tuple(
-            np.where(np.abs(A) <= np.minimum(dA, DUST * np.abs(A).max(initial=0.0)), 0.0, A) for A, dA in parts
-        )
+        """M, D, K, 0 in the place of dust, as :func:`cleared` has it."""
+        return tuple(cleared(A, dA) for A, dA in ((self.M, self.dM), (self.D, self.dD), (self.K, self.dK)))
 
     @cached_property
     def symmetric(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from kronbot.compute.arrays import Scalar
 from kronbot.floats import Array, all_finite, within
 from kronbot.mechanics.linear.blocks import Block
-from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.deflation import SecondOrder, cleared
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers
 from kronbot.mechanics.linear.modal import of_first_order
 from kronbot.mechanics.linear.pole import Pole
@@ -49,15 +49,37 @@ def state_space(M: Array, D: Array, K: Array, E: Array, seen: Seen) -> StateSpac
     return StateSpace(A, B, C, through)
 
 
-def seen_errors(system: SecondOrder, seen: Seen, errors: Seen) -> Array:
-    """Bounds of the errors of C (outputs x 2n), from those of what is seen and of the entries of M, D, K."""
-    if not seen.qdd.any():
-        return np.hstack([errors.q, errors.qd])
-    inverse = np.linalg.inv(system.M)
-    W, size = np.abs(seen.qdd @ inverse), np.abs(inverse)
-    dW = (errors.qdd + W @ system.dM + len(inverse) * ROUNDING * np.abs(seen.qdd)) @ size
-    parts = ((errors.q, system.K, system.dK), (errors.qd, system.D, system.dD))
-    return np.hstack([own + W @ dA + dW @ np.abs(A) for own, A, dA in parts])
+def errors_of(space: StateSpace, system: SecondOrder, seen: Seen, errors: Seen, E: Array, dE: Array) -> StateSpace:
+    """Bounds of the errors of a state space of M y'' + D y' + K y = E u, from those of the entries of M, D, K, of E and
+    of what is seen.
+
+    With M X = F the error of X is within |M^-1| (dF + dM |X|), dM with what rounding does in the solution.
+    """
+    n, inverse = len(system.M), np.linalg.inv(system.M)
+    size, dM = np.abs(inverse), system.dM + n * ROUNDING * np.abs(system.M)
+
+    def solved(X: Array, dF: Array) -> Array:
+        return size @ (dF + dM @ np.abs(X))
+
+    A, B = np.zeros_like(space.A), np.zeros_like(space.B)
+    A[n:], B[n:] = solved(space.A[n:], np.hstack([system.dK, system.dD])), solved(space.B[n:], dE)
+    C, through = np.hstack([errors.q, errors.qd]), errors.u
+    if seen.qdd.any():
+        W = np.abs(seen.qdd @ inverse)
+        dW = (errors.qdd + W @ system.dM + n * ROUNDING * np.abs(seen.qdd)) @ size
+        parts = (system.K, system.dK), (system.D, system.dD)
+        C = C + np.hstack([W @ dF + dW @ np.abs(F) for F, dF in parts])
+        through = through + W @ dE + dW @ np.abs(E)
+    return StateSpace(A, B, C, through)
+
+
+def without_dust(space: StateSpace, system: SecondOrder, E: Array, errors: StateSpace) -> StateSpace:
+    """The state space with 0 in the place of entries that are nothing but errors: of M^-1 F beside its terms."""
+    n, size = len(system.M), np.abs(np.linalg.inv(system.M))
+    A, B = space.A.copy(), space.B.copy()
+    A[n:] = cleared(A[n:], errors.A[n:], size @ np.abs(np.hstack([system.K, system.D])))
+    B[n:] = cleared(B[n:], errors.B[n:], size @ np.abs(E))
+    return StateSpace(A, B, cleared(space.C, errors.C), cleared(space.D, errors.D))
 
 
 @dataclass(frozen=True)
