@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from casadi import SX
@@ -102,6 +103,13 @@ def beside(robot: Robot, outputs: Sequence[str]) -> list[Output]:
 def columns(robot: Robot, outputs: Sequence[str]) -> dict[str, str]:
     """Names of the columns that outputs add to a series, each with its unit."""
     return {name: unit for each in beside(robot, outputs) for name, unit in each.columns(robot).items()}
+
+
+def added(robot: Robot, names: Iterable[str]) -> set[str]:
+    """Which columns of a series are there because somebody has asked for them; those of gauges are anyway."""
+    kinds = {kind: there for kind, there in named(robot.file).items() if kind != "gauge"}
+    possible = (Output(kind, name).columns(robot) for kind, there in kinds.items() for name in there)
+    return {*chain.from_iterable(possible)}.intersection(names)
 
 
 def traced(at: Instant, outputs: Sequence[str]) -> dict[str, SX]:

@@ -6,6 +6,7 @@ One record a line and no frames, so that grep, awk and a paste into a letter wor
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_UP, Context
@@ -17,8 +18,10 @@ import numpy.typing as npt
 from kronbot.compute.arrays import NamedArray, Scalar, plain
 from kronbot.description.wording import escaped
 from kronbot.floats import ascending
+from kronbot.model.robot import Robot
 from kronbot.questions.columns import swings, unit_of_number
 from kronbot.questions.noise import summary_without_rounding, without_rounding
+from kronbot.questions.outputs import added
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept, undrawn
 from kronbot.records import dataclass
@@ -33,6 +36,8 @@ PART, ENTRY = 1e-12, 1e-14
 # Arrays whose entries are found one by one: what is small is no rounding of what is large.
 ONE_BY_ONE = ("poles", "frequenc", "convergence_", "damping", "multiplier", "accuracy", "margins")
 GAP = "  "
+# What other columns are over: times, orders, joints and loads that are given.
+GIVEN = re.compile(r"t|order|(angle|force|moment)\..*")
 # An array of more columns is told by its size: the lines would be longer than anyone reads.
 WIDEST = 100
 # A wider matrix is shown without its columns of zeros.
@@ -265,6 +270,9 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
         for name, values in clean.items()
         if values.dtype.kind == "U" or values.any() or (name in named and any(each is not None for each in values))
     }
+    if asked := _asked(result):
+        given = {name for name in telling if GIVEN.fullmatch(name)}
+        telling = dict(sorted(telling.items(), key=lambda item: (item[0] not in given, item[0] not in asked)))
     units = result.units
     single = swept.single if swept else {}
     swing = {name for name, unit in units.items() if swings(name, unit) and name not in single}
@@ -303,6 +311,11 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
     if whole:
         yield Line(undrawn(whole, "too wide for this table"))
     yield from _columns([texts[name] for name in shown], shown)
+
+
+def _asked(result: Result) -> set[str]:
+    """Columns of outputs, which are there where somebody has asked for them, of a robot that is at hand."""
+    return added(result.about, result.series) if isinstance(result.about, Robot) else set()
 
 
 def _paired(left: Sequence[str], right: Sequence[str]) -> list[str]:

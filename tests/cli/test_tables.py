@@ -142,6 +142,15 @@ def test_numbers_of_summaries_have_their_units():
     assert {"end", "peak_torque", "phase_margin", "length", "longer", "position_error", "largest_difference"} <= told
 
 
+def test_what_was_asked_for_stands_first(capsys):
+    """Behind what it is over, before what comes anyway: there is room for no more."""
+    robot = kronbot.load("puma560").model
+    names = ["angle.q1", "torque.q2", "endpoint.x", "reaction.mz", "position.link2.x", "power.q1"]
+    series = {name: np.array([1.0, 2]) for name in names} | {"velocity.endpoint.x": np.zeros(2)}
+    table(Result("statics", "arm", "2", arrays={}, at={}, series=series, summary={}, about=robot))
+    assert capsys.readouterr().out.splitlines()[2].split() == [names[0], *names[4:], *names[1:4]]
+
+
 def test_what_does_not_move_has_neither_tables_nor_a_verdict(capsys):
     """A rigid arm with its joints locked: files hold its empty arrays still."""
     answer = kronbot.load("puma560").modes()
