@@ -69,3 +69,8 @@ def within(value: float, error: float) -> str:
     left = wide.add(wide.abs(wide.subtract(Decimal(said), exact[0])), exact[1])
     left = Context(prec=2, rounding=ROUND_UP).plus(left)
     return f"{said} +- {float(left):.2g}"
+
+
+def cleared(values: Array, errors: Array, least: Array | float) -> Array:
+    """The values, 0 in the place of those that are neither more than their errors nor more than ``least``."""
+    return np.asarray(np.where(np.abs(values) <= np.minimum(errors, least), 0.0, values))

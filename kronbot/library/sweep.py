@@ -14,7 +14,7 @@ from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.native import policy
 from kronbot.description.limits import MISTAKES
-from kronbot.description.wording import listing, no_entry
+from kronbot.description.wording import no_entry
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments as plain_arguments
@@ -202,7 +202,7 @@ class Sweep:
             else:
                 numbers = {name: series[name].tolist() for name in kept if cells.is_number(series[name])}
                 found = sobol.indices(draws, numbers)
-                warnings += _without_indices([name for name in kept if name not in found], numbers, task.kept, found)
+                warnings += sobol.doubts(numbers, kept, task.kept.usual, found)
         asked = Swept(task.question, factors, drawn, kept, found, beside, task.kept.usual, task.kept.single)
         return Result(
             "sweep",
@@ -263,24 +263,6 @@ class Sweep:
         """The page of the table, as of :meth:`kronbot.questions.result.Result.view`."""
         page: Page = self.result().view(file, overwrite=overwrite, open=open)
         return page
-
-
-def _without_indices(
-    names: Sequence[str], numbers: Mapping[str, Sequence[object]], kept: columns.Kept, found: Mapping[str, Indices]
-) -> Iterator[str]:
-    """Why columns have no indices, where somebody has named them or none has any, in words."""
-    reasons: dict[str, list[str]] = {}
-    for name in names:
-        if name in kept.usual and found:
-            continue
-        column = numbers.get(name)
-        if column is None:
-            why = "no single number"
-        else:
-            why = "not there in all cases" if None in column else "the same in all cases"
-        reasons.setdefault(why, []).append(name)
-    for why, several in reasons.items():
-        yield f"no indices of {listing(several)}: {'it is' if len(several) == 1 else 'they are'} {why}"
 
 
 def columns_of(cases: object) -> dict[str, Sequence[object]]:

@@ -270,9 +270,9 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
         for name, values in clean.items()
         if values.dtype.kind == "U" or values.any() or (name in named and any(each is not None for each in values))
     }
-    if asked := _asked(result):
-        given = {name for name in telling if GIVEN.fullmatch(name)}
-        telling = dict(sorted(telling.items(), key=lambda item: (item[0] not in given, item[0] not in asked)))
+    # Outputs are there where somebody has asked for them.
+    if asked := added(result.about, result.series) if isinstance(result.about, Robot) else set():
+        telling = dict(sorted(telling.items(), key=lambda at: (not GIVEN.fullmatch(at[0]), at[0] not in asked)))
     units = result.units
     single = swept.single if swept else {}
     swing = {name for name, unit in units.items() if swings(name, unit) and name not in single}
@@ -311,11 +311,6 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
     if whole:
         yield Line(undrawn(whole, "too wide for this table"))
     yield from _columns([texts[name] for name in shown], shown)
-
-
-def _asked(result: Result) -> set[str]:
-    """Columns of outputs, which are there where somebody has asked for them, of a robot that is at hand."""
-    return added(result.about, result.series) if isinstance(result.about, Robot) else set()
 
 
 def _paired(left: Sequence[str], right: Sequence[str]) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from kronbot.compute.arrays import NamedArray
+from kronbot.description.wording import listing
 from kronbot.questions.swept import Indices
 from kronbot.sweeps.cases import Draws
 
@@ -41,6 +42,23 @@ def indices(draws: Draws, columns: Mapping[str, Sequence[object]]) -> dict[str, 
     again = np.array([asked(random.integers(draws.count, size=draws.count)) for _ in range(RESAMPLES)])
     ends = np.quantile(again, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
     return {name: Indices(first[i], total[i], ends[:, 0, i].T, ends[:, 1, i].T) for i, name in enumerate(moving)}
+
+
+def doubts(
+    columns: Mapping[str, Sequence[object]], kept: Sequence[str], usual: Sequence[str], found: Mapping[str, Indices]
+) -> Iterator[str]:
+    """Which of the columns ``kept`` have no indices and why, in words: those that nobody has named (``usual``) only
+    where none has any. ``columns`` are those of numbers."""
+    reasons: dict[str, list[str]] = {}
+    for name in kept:
+        if name in found or (found and name in usual):
+            continue
+        why = "no single number"
+        if name in columns:
+            why = "not there in all cases" if None in columns[name] else "the same in all cases"
+        reasons.setdefault(why, []).append(name)
+    for why, names in reasons.items():
+        yield f"no indices of {listing(names)}: {'it is' if len(names) == 1 else 'they are'} {why}"
 
 
 def array(found: Indices, names: Sequence[str]) -> NamedArray:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.errors import ComputationError
-from kronbot.floats import Array, all_finite
+from kronbot.floats import Array, all_finite, cleared
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, WIDE, Polynomial, balancing, inverse
 from kronbot.mechanics.linear.null_spaces import Places, echelon, equilibrium, lasting, null_space
@@ -27,13 +27,6 @@ TINY = 1e-150
 DUST = 1e-14
 NOTHING = "no poles: errors of the mass matrix are as large as what it holds; take angles within a turn, and numbers \
 of the robot that are nearer to each other"
-
-
-def cleared(A: Array, dA: Array, terms: Array | float = 0.0) -> Array:
-    """A with 0 in the place of entries that may be their own errors dA and are nothing beside the largest one, or
-    beside the ``terms`` whose sums they are."""
-    beside = np.maximum(np.abs(A).max(initial=0.0), terms)
-    return np.asarray(np.where(np.abs(A) <= np.minimum(dA, DUST * beside), 0.0, A))
 
 
 @dataclass(frozen=True)
@@ -63,8 +56,9 @@ class SecondOrder:
 
     @property
     def without_dust(self) -> tuple[Array, ...]:
-        """M, D, K, 0 in the place of dust, as :func:`cleared` has it."""
-        return tuple(cleared(A, dA) for A, dA in ((self.M, self.dM), (self.D, self.dD), (self.K, self.dK)))
+        """M, D, K, 0 in the place of entries that may be their own errors and are nothing beside the largest one."""
+        parts = ((self.M, self.dM), (self.D, self.dD), (self.K, self.dK))
+        return tuple(cleared(A, dA, DUST * np.abs(A).max(initial=0.0)) for A, dA in parts)
 
     @cached_property
     def symmetric(self) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from kronbot.compute.arrays import Scalar
-from kronbot.floats import Array, all_finite, within
+from kronbot.floats import Array, all_finite, cleared, within
 from kronbot.mechanics.linear.blocks import Block
-from kronbot.mechanics.linear.deflation import SecondOrder, cleared
+from kronbot.mechanics.linear.deflation import DUST, SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers
 from kronbot.mechanics.linear.modal import of_first_order
 from kronbot.mechanics.linear.pole import Pole
@@ -59,7 +59,7 @@ def errors_of(space: StateSpace, system: SecondOrder, seen: Seen, errors: Seen, 
     size, dM = np.abs(inverse), system.dM + n * ROUNDING * np.abs(system.M)
 
     def solved(X: Array, dF: Array) -> Array:
-        return size @ (dF + dM @ np.abs(X))
+        return np.asarray(size @ (dF + dM @ np.abs(X)))
 
     A, B = np.zeros_like(space.A), np.zeros_like(space.B)
     A[n:], B[n:] = solved(space.A[n:], np.hstack([system.dK, system.dD])), solved(space.B[n:], dE)
@@ -74,12 +74,17 @@ def errors_of(space: StateSpace, system: SecondOrder, seen: Seen, errors: Seen, 
 
 
 def without_dust(space: StateSpace, system: SecondOrder, E: Array, errors: StateSpace) -> StateSpace:
-    """The state space with 0 in the place of entries that are nothing but errors: of M^-1 F beside its terms."""
+    """The state space with 0 in the place of entries that may be their own errors and are nothing beside the largest
+    one, or, of M^-1 F, beside the terms whose sums they are."""
     n, size = len(system.M), np.abs(np.linalg.inv(system.M))
+
+    def clear(part: Array, error: Array, terms: Array | float = 0.0) -> Array:
+        return cleared(part, error, DUST * np.maximum(np.abs(part).max(initial=0.0), terms))
+
     A, B = space.A.copy(), space.B.copy()
-    A[n:] = cleared(A[n:], errors.A[n:], size @ np.abs(np.hstack([system.K, system.D])))
-    B[n:] = cleared(B[n:], errors.B[n:], size @ np.abs(E))
-    return StateSpace(A, B, cleared(space.C, errors.C), cleared(space.D, errors.D))
+    A[n:] = clear(A[n:], errors.A[n:], size @ np.abs(np.hstack([system.K, system.D])))
+    B[n:] = clear(B[n:], errors.B[n:], size @ np.abs(E))
+    return StateSpace(A, B, clear(space.C, errors.C), clear(space.D, errors.D))
 
 
 @dataclass(frozen=True)
