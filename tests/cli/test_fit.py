@@ -14,6 +14,8 @@ import pytest
 from lines import demand_same
 
 import kronbot
+from kronbot.cli.input import fitting
+from kronbot.cli.input.options import settings_of
 from kronbot.cli.main import run
 from kronbot.description.shipped import shipped_robots
 from kronbot.errors import UsageError
@@ -207,6 +209,22 @@ def test_a_file_that_no_robot_has_is_not_written(files, capsys):
     said = capsys.readouterr().err
     assert "no robot has these estimates, give them bounds: arm.yaml:16:21: 'mass' must be at least 0" in said
     assert "Error: fitted.yaml is not written" in said and not (files / "fitted.yaml").exists()
+
+
+def test_options_by_name_take_lists():
+    """As those of other commands do, beside being repeated; values may have commas, names before one share it."""
+    given = {
+        "estimate": ("EI=1e3:1e6,l=:2", "k,m=0:"), "prior": ("EI=1,2,l=3,4",), "offset": ("torque.q1=a-b,q1=c",),
+        "sigma": ("endpoint.x=2e-5, endpoint.y=3e-5", "q1=1"), "delay": (), "columns": ("q1='x = 2'*deg",),
+    }  # fmt: skip
+    assert fitting.arguments(given) == {
+        "estimate": {"EI": ("1e3", "1e6"), "l": (None, "2"), "k": ("0", None), "m": ("0", None)},
+        "prior": {"EI": ["1", "2"], "l": ["3", "4"]},
+        "offset": {"torque.q1": "a-b", "q1": "c"},
+        "sigma": {"endpoint.x": "2e-5", "endpoint.y": "3e-5", "q1": "1"},
+        "columns": {"q1": "'x = 2'*deg"},
+    }
+    assert settings_of(("EI=1,k=2*EI", "l=3")) == {"EI": "1", "k": "2*EI", "l": "3"}
 
 
 def test_steps_out_of_all_numbers_are_shortened(files, capsys):

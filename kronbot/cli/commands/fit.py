@@ -49,26 +49,26 @@ FILES = {
 @option(
     "--columns",
     multiple=True,
-    metavar="NAME=EXPRESSION",
+    metavar="NAME=EXPRESSION,...",
     help="What a column of the question is in those of the data: endpoint.x='x_mm*1e-3'; may be repeated.",
 )
 @option(
     "--estimate",
     multiple=True,
     shell_complete=completion.parameter,
-    metavar="NAME[=FROM:TO]",
+    metavar="NAME[=FROM:TO],...",
     help="A parameter to fit, with bounds; may be repeated. Default: all that are plain numbers.",
 )
 @option(
     "--prior",
     multiple=True,
-    metavar="NAME=MEAN,DEVIATION",
+    metavar="NAME=MEAN,DEVIATION,...",
     help="What is known of a parameter before; may be repeated.",
 )
 @option(
     "--sigma",
     multiple=True,
-    metavar="COLUMN=NUMBER",
+    metavar="COLUMN=NUMBER,...",
     help="What measurements are good for: position.hand=1e-4; may be repeated. Default: what their errors say.",
 )
 @option("--only", type=LISTED, metavar="COLUMNS", help="Fit these measured columns only: position.hand,torque.q1.")
@@ -82,13 +82,13 @@ FILES = {
 @option(
     "--offset",
     multiple=True,
-    metavar="COLUMN=EXPRESSION",
+    metavar="COLUMN=EXPRESSION,...",
     help="What a sensor adds, of parameters: curvature.g1=zero1; may be repeated.",
 )
 @option(
     "--delay",
     multiple=True,
-    metavar="COLUMN=EXPRESSION",
+    metavar="COLUMN=EXPRESSION,...",
     help="How late a sensor tells of motions, s, of parameters: endpoint=late; may be repeated.",
 )
 @option(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kronbot.cli.input.option import each_pair, pairs
 from kronbot.errors import UsageError
 
 
 def estimated(texts: Sequence[str]) -> dict[str, tuple[str | None, str | None] | None]:
     """``--estimate NAME`` or ``NAME=FROM:TO``, either of which may be left out; names between commas are many."""
     found: dict[str, tuple[str | None, str | None] | None] = {}
-    for text in texts:
+    for text in each_pair(texts):
         names, equals, ends = (part.strip() for part in text.partition("="))
         low, colon, high = (part.strip() for part in ends.partition(":"))
         if equals and (not colon or not (low or high)):
@@ -23,21 +24,8 @@ def estimated(texts: Sequence[str]) -> dict[str, tuple[str | None, str | None] |
     return found
 
 
-def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
-    """``NAME=TEXT``, repeated, by name."""
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not name or not value:
-            raise UsageError(f"{option} {text!r} should read {form}")
-        if name in found:
-            raise UsageError(f"{option}: {name} is given twice")
-        found[name] = value
-    return found
-
-
 def priors(texts: Sequence[str]) -> dict[str, list[str]]:
-    """``--prior NAME=MEAN,DEVIATION``, repeated."""
+    """``--prior NAME=MEAN,DEVIATION``."""
     return {name: text.split(",") for name, text in pairs(texts, "--prior", "NAME=MEAN,DEVIATION").items()}
 
 

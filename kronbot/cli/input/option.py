@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,9 @@ from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
     from click.core import ParameterSource
+
+
+_PARTED = re.compile(r",(?=[^,=]*=)")
 
 
 class Listed(click.ParamType[str]):
@@ -62,6 +66,33 @@ class Option(click.Option):
         if not self.type.countable(given):
             raise UsageError(f"{name} is given twice: only values by name, NAME=VALUE, count together; leave one out")
         return ",".join(given)
+
+
+def each_pair(texts: Sequence[str]) -> Iterator[str]:
+    """``NAME=TEXT`` one by one, of options that may be repeated and of lists: a comma parts two of them where a name
+    and = follow it, and what is before it has a text."""
+    for text in texts:
+        whole = ""
+        for piece in _PARTED.split(text):
+            if "=" in whole:
+                yield whole
+                whole = piece
+            else:
+                whole = f"{whole},{piece}" if whole else piece
+        yield whole
+
+
+def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """``NAME=TEXT``, repeated or with commas between them, by name."""
+    found: dict[str, str] = {}
+    for text in each_pair(texts):
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise UsageError(f"{option} {text!r} should read {form}")
+        if name in found:
+            raise UsageError(f"{option}: {name} is given twice")
+        found[name] = value
+    return found
 
 
 option = partial(click.option, cls=Option)

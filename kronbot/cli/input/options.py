@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kronbot.cli.input import completion
-from kronbot.cli.input.option import LISTED, VALUED, option
+from kronbot.cli.input.option import LISTED, VALUED, option, pairs
 from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import keep_apart, tell
 from kronbot.cli.output.messages import show_warnings
@@ -205,8 +205,8 @@ def _tell_interpreted(why: str) -> None:
 def _subject(orders: Sequence[str], order_help: str) -> Decorator:
     return together(
         option(
-            "--set", "settings", metavar="NAME=VALUE", multiple=True, shell_complete=completion.parameter,
-            help="Give a parameter of the file another value; may be repeated.",
+            "--set", "settings", metavar="NAME=VALUE,...", multiple=True, shell_complete=completion.parameter,
+            help="Give parameters of the file other values; may be repeated.",
         ),
         choice_option("--order", orders, "2", order_help),
         click.argument("robot", metavar="ROBOT", shell_complete=completion.robots),
@@ -289,13 +289,5 @@ def output_options(
 
 
 def settings_of(settings: tuple[str, ...]) -> Mapping[str, str]:
-    """--set NAME=VALUE, repeated, as a mapping."""
-    pairs = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise UsageError(f"--set {setting!r} should read NAME=VALUE")
-        if name.strip() in pairs:
-            raise UsageError(f"--set: {name.strip()} is given twice")
-        pairs[name.strip()] = value.strip()
-    return pairs
+    """--set NAME=VALUE as a mapping."""
+    return pairs(settings, "--set", "NAME=VALUE")
