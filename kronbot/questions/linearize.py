@@ -26,7 +26,7 @@ from kronbot.mechanics.linear.modal import arrays as named_modes
 from kronbot.mechanics.linear.ports import entering, places_seen, seen
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Solution, solutions
-from kronbot.mechanics.linear.state_space import MARGINS, Margins, StateSpace, errors_of, margins, state_space, without_dust
+from kronbot.mechanics.linear.state_space import MARGINS, Margins, StateSpace, errors_of, margins, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.build import numbers_apart, together
@@ -230,8 +230,7 @@ class Linearization:
         E, dE = (rows["E"].reshape(size, len(inputs))[own, :] for rows in (values, given.errors))
         outputs, *seen_of = outputs_seen(robot, values, given.errors, outputs, len(inputs), free, choice)
         measured, uncertain = (seen_beside(each, beside) for each in seen_of)
-        shapes = [replace(pole, right=pole.right[:count]) for pole in found] if beside else found
-        plain = slice(0, count)
+        shapes, plain = [replace(p, right=p.right[:count]) for p in found] if beside else found, slice(0, count)
         matrices = zip(("M_L", "D_L", "K_L"), system.without_dust, at.matrices, strict=True)
         arrays = {name: NamedArray(A[plain, plain], names, units, names) for name, A, units in matrices}
 
@@ -245,7 +244,7 @@ class Linearization:
 
         @cache
         def space() -> StateSpace:
-            return in_states(without_dust(every(), system, E, wrong()), count, beside)
+            return in_states(every().without_dust(system, E, wrong()), count, beside)
 
         arrays |= {
             "h_L": NamedArray(h, names, at.forces),

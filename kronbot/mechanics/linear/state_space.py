@@ -39,6 +39,19 @@ class StateSpace:
     C: Array
     D: Array
 
+    def without_dust(self, system: SecondOrder, E: Array, errors: StateSpace) -> StateSpace:
+        """The same with 0 in the place of entries that may be their own errors and are nothing beside the largest one,
+        or, of M^-1 F, beside the terms whose sums they are."""
+        n, size = len(system.M), np.abs(np.linalg.inv(system.M))
+
+        def clear(part: Array, error: Array, terms: Array | float = 0.0) -> Array:
+            return cleared(part, error, DUST * np.maximum(np.abs(part).max(initial=0.0), terms))
+
+        A, B = self.A.copy(), self.B.copy()
+        A[n:] = clear(A[n:], errors.A[n:], size @ np.abs(np.hstack([system.K, system.D])))
+        B[n:] = clear(B[n:], errors.B[n:], size @ np.abs(E))
+        return StateSpace(A, B, clear(self.C, errors.C), clear(self.D, errors.D))
+
 
 def state_space(M: Array, D: Array, K: Array, E: Array, seen: Seen) -> StateSpace:
     """State space of M y'' + D y' + K y = E u with the outputs that are seen of it."""
@@ -71,20 +84,6 @@ def errors_of(space: StateSpace, system: SecondOrder, seen: Seen, errors: Seen, 
         C = C + np.hstack([W @ dF + dW @ np.abs(F) for F, dF in parts])
         through = through + W @ dE + dW @ np.abs(E)
     return StateSpace(A, B, C, through)
-
-
-def without_dust(space: StateSpace, system: SecondOrder, E: Array, errors: StateSpace) -> StateSpace:
-    """The state space with 0 in the place of entries that may be their own errors and are nothing beside the largest
-    one, or, of M^-1 F, beside the terms whose sums they are."""
-    n, size = len(system.M), np.abs(np.linalg.inv(system.M))
-
-    def clear(part: Array, error: Array, terms: Array | float = 0.0) -> Array:
-        return cleared(part, error, DUST * np.maximum(np.abs(part).max(initial=0.0), terms))
-
-    A, B = space.A.copy(), space.B.copy()
-    A[n:] = clear(A[n:], errors.A[n:], size @ np.abs(np.hstack([system.K, system.D])))
-    B[n:] = clear(B[n:], errors.B[n:], size @ np.abs(E))
-    return StateSpace(A, B, clear(space.C, errors.C), clear(space.D, errors.D))
 
 
 @dataclass(frozen=True)
