@@ -50,8 +50,8 @@ class Pullback:
             assert made.extent == extent, "the gradient brings no numbers of its own"
             return made, moved
 
-        key = ("pullback", variation.robot.order, variation.names, purpose, what)
-        return Pullback(variation, *parameters.kept(key, make_both))
+        key = ("pullback", variation.names, purpose, what)
+        return Pullback(variation, *variation.robot.kept(key, make_both))
 
     def derivatives(self, robot: Robot, values: Array, points: Mapping[str, Array], weights: Array) -> Array:
         """Derivatives (N, k) by the parameters of weights (N, e) . e at points (N, size) of every input by word.

@@ -118,5 +118,5 @@ class Question:
 
 def asked(robot: Robot, what: Hashable, make: Callable[[], Question]) -> Question:
     """What ``make`` gives, with the values of a robot: made and traced once for all robots of one structure."""
-    parameters, key = robot.parameters, ("question", robot.order, what)
-    return parameters.own(key, lambda: parameters.kept(key, make).with_values(parameters))
+    key = ("question", what)
+    return robot.own(key, lambda: robot.kept(key, make).with_values(robot.parameters))

@@ -265,12 +265,12 @@ def traced(robot: Robot, what: Hashable, purpose: str, make: Expressions, *, lea
     It is made once for all robots of one structure; ``what`` says what else it depends on. Raises UsageError, with the
     cure, where an output depends on a parameter without a value. ``lean`` is that of :class:`Traced`.
     """
-    parameters, key = robot.parameters, ("trace", robot.order, purpose, what)
+    parameters, key = robot.parameters, ("trace", purpose, what)
 
     def bound() -> Trace:
-        return Trace.of(parameters.kept(key, lambda: Traced(parameters, *make(), purpose, lean=lean)), parameters)
+        return Trace.of(robot.kept(key, lambda: Traced(parameters, *make(), purpose, lean=lean)), parameters)
 
-    return parameters.own(key, bound)
+    return robot.own(key, bound)
 
 
 def _flat(values: Array) -> Array:

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 # Structures of one file that are remembered: what was traced for them comes back with their values.
 MOST_STRUCTURES = 8
-# What is found out once for all robots of a structure, whatever their values.
-OF_STRUCTURE = {"joints", "followers", "coordinates", "units", "flexible", "base", "rigid", "children", "outward"}
 STILL = schema.Modes(v=0, w=0, torsion=0)
 
 
@@ -121,8 +119,8 @@ def at_order(robot: Robot, order: str) -> Robot:
     if order == robot.order:
         return robot
     parameters = robot.parameters
-    model = parameters.kept(("model", order), lambda: build(robot.description, order, parameters, robot.compliant))
-    return replace(model, description=robot.description, parameters=parameters)
+    model = robot.kept(("model", order), lambda: build(robot.description, order, parameters, robot.compliant))
+    return model.of_values(robot.description, parameters)
 
 
 def numbers_apart(robot: Robot) -> Robot:
@@ -137,8 +135,7 @@ def numbers_apart(robot: Robot) -> Robot:
         said = robot.description
         return build(replace(said, robot=placed(said.robot)), robot.order, parameters.written_out(), robot.compliant)
 
-    model = parameters.kept(("apart", robot.order), made)
-    return replace(model, description=robot.description, parameters=parameters)
+    return robot.kept("apart", made).of_values(robot.description, parameters)
 
 
 def rigid_arm(robot: Robot) -> Robot:
@@ -153,7 +150,7 @@ def rigid_arm(robot: Robot) -> Robot:
 
 def anew_at_order(robot: Robot, order: str) -> Robot:
     """The same with parameters of its own, as if it was built at that order: once for all robots of a structure."""
-    built = robot.parameters.kept(("anew", order), lambda: build(robot.description, order, compliant=robot.compliant))
+    built = robot.kept(("anew", order), lambda: build(robot.description, order, compliant=robot.compliant))
     return with_values(built, robot.description)
 
 
@@ -162,9 +159,7 @@ def compliant(robot: Robot) -> Robot:
     makes another trace."""
     if robot.compliant or not any(compliances(robot.description.robot)):
         return robot
-    built = robot.parameters.kept(
-        ("compliant", robot.order), lambda: build(robot.description, robot.order, compliant=True)
-    )
+    built = robot.kept("compliant", lambda: build(robot.description, robot.order, compliant=True))
     return with_values(built, robot.description)
 
 
@@ -176,9 +171,7 @@ def with_values(robot: Robot, description: Description) -> Robot:
     for known in (robot, *robot.relatives[::-1]):
         parameters = known.parameters.with_values(description.robot.parameters, description.values)
         if parameters is not None:
-            other = replace(known, description=description, parameters=parameters)
-            vars(other).update((name, found) for name, found in vars(known).items() if name in OF_STRUCTURE)
-            return other
+            return known.of_values(description, parameters)
     built = replace(build(description, robot.order, compliant=robot.compliant), relatives=robot.relatives)
     robot.relatives[:] = [*(robot.relatives or [robot]), built][-MOST_STRUCTURES:]
     return built
@@ -187,7 +180,9 @@ def with_values(robot: Robot, description: Description) -> Robot:
 def together(robots: Sequence[Robot]) -> Robot:
     """Robots of one structure (:attr:`Parameters.structure`) as one, whose traces have a row of values for each."""
     first = robots[0]
-    return first if len(robots) == 1 else replace(first, parameters=Rows([robot.parameters for robot in robots]))
+    if len(robots) == 1:
+        return first
+    return first.of_values(first.description, Rows([robot.parameters for robot in robots]))
 
 
 def _link(

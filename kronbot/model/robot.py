@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import field
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+from dataclasses import field, replace
 from typing import TypeVar
 
 import casadi
@@ -27,6 +27,15 @@ from kronbot.records import dataclass
 
 BASE = -1
 Value = TypeVar("Value")
+Kept = TypeVar("Kept")
+# What is found out once for all robots of a structure, whatever their values.
+OF_STRUCTURE = {
+    "_kind", "joints", "followers", "coordinates", "units", "flexible", "base", "rigid", "children", "outward",
+}  # fmt: skip
+
+
+class Kind:
+    """What robots have in common that are the same but for values of parameters, and no others: nothing but itself."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +141,28 @@ class Robot:
         return f"<model of {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
 
     @cached_property
+    def _kind(self) -> Kind:
+        """Another one wherever a part was replaced: nothing that was traced of a robot is taken for its relative's."""
+        return Kind()
+
+    def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """What ``make`` returned when this was first asked for the key, by this robot or one of other values.
+
+        It must not depend on values.
+        """
+        return self.parameters.kept((self._kind, key), make)
+
+    def own(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """The same for what depends on the values of this one."""
+        return self.parameters.own((self._kind, key), make)
+
+    def of_values(self, description: Description, parameters: Parameters) -> Robot:
+        """The same with other values of its parameters; what is kept of this one is kept of it."""
+        other, _ = replace(self, description=description, parameters=parameters), self._kind
+        vars(other).update((name, found) for name, found in vars(self).items() if name in OF_STRUCTURE)
+        return other
+
+    @cached_property
     def file(self) -> RobotFile:
         """What the robot file says, without what has a compliance of 0."""
         said = self.description.robot
@@ -235,7 +266,7 @@ class Robot:
             return np.reshape(values[: U.numel()], U.shape, order="F"), np.array(values[U.numel() :])
 
         wanted = "what elastic joints follow"
-        return self.parameters.kept(("attachment", self.order), numbers)
+        return self.kept("attachment", numbers)
 
     def with_shafts(self, values: Mapping[int, Value]) -> dict[int, Value]:
         """Values by place in q, of an elastic joint for which there is one alone for its link and its motor."""

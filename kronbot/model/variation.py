@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 import casadi
@@ -43,11 +42,11 @@ class Variation:
             parameters = Parameters(own.definitions, own.values, varied)
             return build(robot.description, robot.order, parameters, robot.compliant)
 
-        model = own.kept(("varied", robot.order, varied, depending(own.definitions, varied), apart), opened)
+        model = robot.kept(("varied", varied, depending(own.definitions, varied), apart), opened)
         parameters = model.parameters.with_values(own.definitions, own.values)
         if parameters is None:
             return Variation(opened(), varied)
-        return Variation(replace(model, description=robot.description, parameters=parameters), varied)
+        return Variation(model.of_values(robot.description, parameters), varied)
 
     def at(self, values: Array) -> Robot:
         """The robot at some values (k,) of the parameters.
@@ -60,7 +59,7 @@ class Variation:
         parameters = own.with_values(definitions, resolve_each(definitions)[0])
         if parameters is None:
             raise ValueError("other values of the parameters make another structure")
-        return replace(self.robot, parameters=parameters)
+        return self.robot.of_values(self.robot.description, parameters)
 
     @property
     def shaped(self) -> set[str]:

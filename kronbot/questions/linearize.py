@@ -138,11 +138,9 @@ class Linearization:
 
     @cached_property
     def _coordinates(self) -> Coordinates:
-        key = "coordinates", self.robot.order, PURPOSE, self.choice, self.closed_loop
+        key = "coordinates", PURPOSE, self.choice, self.closed_loop
         robot, choice, integrals = self.robot, self.choice, self._integrals
-        return robot.parameters.own(
-            key, lambda: coordinates(robot, choice, integrals, held(robot, choice.locked, integrals))
-        )
+        return robot.own(key, lambda: coordinates(robot, choice, integrals, held(robot, choice.locked, integrals)))
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         linear = self._linear

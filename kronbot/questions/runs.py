@@ -161,8 +161,8 @@ def begun_of(robot: Robot, run: Run, system: Equations, solver: Integrator) -> B
     given = [np.ravel([each for _, each in run.loads])] if run.loads else []
     jolts = told_of_jolts(robot, system.drives, run.duration)
     report = traced(robot, ("report", which(run), run.outputs), PURPOSE, lambda: report_of(system, run.outputs))
-    key, end = ("corners", robot.order, run.duration), run.duration
-    at = stops(end, parameters.own(key, lambda: system.corners(parameters, end, PURPOSE)))
+    key, end = ("corners", run.duration), run.duration
+    at = stops(end, robot.own(key, lambda: system.corners(parameters, end, PURPOSE)))
     every_stop, instants = sampling(parameters, system.drives.sample_time, at)
     wanted = times(run.duration, run.step, at, motion_end(robot, system.drives, sampled(at)))
     start = initial_state(robot, system, run.start, run.q, run.qd)

@@ -119,7 +119,7 @@ def _idle(robot: Robot, run: Run, system: Equations, lanes: int) -> Idle[Any]:
     """Integrators of robots of that structure for runs like this one, so many beside each other."""
     # Equations that were forgotten and traced again may see more symbols.
     kind = which(run), run.solver, run.tolerances, policy.choice(), system.extent
-    return robot.parameters.kept(("integrators", lanes, robot.order, kind), Idle)
+    return robot.kept(("integrators", lanes, kind), Idle)
 
 
 def _told(course: Course) -> Outcome:
@@ -181,8 +181,8 @@ def _told(course: Course) -> Outcome:
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, report, begun.start, summary, given)
         told += told_of_vibrations(robot, system.free, begun.at_start, q, values["qd"][:count], run.step)
-    key = ("units", robot.order, *series)  # the same for all robots of a structure
-    units = robot.parameters.kept(key, lambda: units_of(robot, series, columns(robot, run.outputs)))
+    key = ("units", *series)  # the same for all robots of a structure
+    units = robot.kept(key, lambda: units_of(robot, series, columns(robot, run.outputs)))
     return Outcome(
         Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units, about=robot), error
     )

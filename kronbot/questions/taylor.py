@@ -39,7 +39,7 @@ def taylor(robot: Robot, of: str, seen: FrameView, terms: int, q: Array, delta: 
         shape = {"M": (n, n), "C_star": (n, n * n), "g": (n, 1), "position": (3, 1)}.get(of, (3, n))
         demand_writable(shape, n, terms)
     what = (of, seen, terms)
-    symbol, quantity = robot.parameters.kept(("taylor", robot.order, of, seen), lambda: _quantity(robot, of, seen))
+    symbol, quantity = robot.kept(("taylor", of, seen), lambda: _quantity(robot, of, seen))
     arrays: dict[str, NamedArray] = {}
     summary: dict[str, Scalar] = {"of": of, "terms": terms}
     try:

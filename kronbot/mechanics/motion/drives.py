@@ -220,7 +220,7 @@ class Drives:
 
 def drives(robot: Robot) -> Drives:
     """The drives of all robots of one structure."""
-    return robot.parameters.kept(("drives", robot.order), lambda: _drives(robot))
+    return robot.kept("drives", lambda: _drives(robot))
 
 
 def _drives(robot: Robot) -> Drives:

@@ -86,8 +86,8 @@ def equations(robot: Robot, algorithm: str, frames: tuple[str, ...] = ()) -> Equ
     """The equations of a robot with the drives of its file, and loads on frames; the accelerations by ``recursive`` or
     ``composite``.
     """
-    key = "equations", robot.order, algorithm, frames
-    return robot.parameters.kept(key, lambda: equations_of(robot, drives(robot), algorithm, frames))
+    key = "equations", algorithm, frames
+    return robot.kept(key, lambda: equations_of(robot, drives(robot), algorithm, frames))
 
 
 def equations_of(robot: Robot, driven: Drives, algorithm: str, frames: tuple[str, ...] = ()) -> Equations:

@@ -14,7 +14,8 @@ from kronbot.description.schema import RobotDamping
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
-from kronbot.model.floating import hung, in_chart
+from kronbot.model.build import build
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 
 # A share of the largest square of a frequency: less is rounding.
@@ -58,12 +59,15 @@ def measured_damping(robot: Robot) -> SX:
     said = robot.file.damping
     if said is None or not (robot.flexible or robot.elements):
         return SX(robot.n, robot.n)
-    return robot.parameters.kept(("measured damping", robot.order), lambda: _matrix(robot, said))
+
+    def of_file() -> SX:
+        # Whatever was left out of this robot: contacts, say, or the chart in which a base turns.
+        return _matrix(build(robot.description, robot.order, robot.parameters, robot.compliant), said)
+
+    return robot.parameters.kept(("measured damping", robot.order, robot.n), of_file)
 
 
 def _matrix(robot: Robot, said: RobotDamping) -> SX:
-    if robot.base:  # in its own angles, whatever those of a run are
-        robot = in_chart(robot, SX.eye(3))
     parameters, (U, u) = robot.parameters, robot.attachment
     values = (said.at.get(joint.name) for joint in robot.joints)
     posture = U @ casadi.vertcat(SX(0, 1), *(0 if v is None else parameters.number(v) for v in values)) + u
@@ -94,7 +98,8 @@ def _matrix(robot: Robot, said: RobotDamping) -> SX:
     D = SX(len(swinging), len(swinging))
     for i in range(len(swinging)):
         for j in range(i + 1):
-            D[i, j] = D[j, i] = parameters.datum(f"damping at order {robot.order}, {i} {j}", block[i, j], computed=True)
+            name = f"damping at order {robot.order} of {robot.n}, {i} {j}"
+            D[i, j] = D[j, i] = parameters.datum(name, block[i, j], computed=True)
     S = SX.eye(robot.n)  # back from coordinates: deformations are what differs from where joints lead
     S[flexible, list(robot.rigid)] = -U[flexible, :]
     return S[swinging, :].T @ D @ S[swinging, :]

@@ -270,7 +270,7 @@ class InverseKinematics:
             q = SX.sym("q", self.robot.n)
             return q, relative_motion(self.robot, q, self.of, self.to)
 
-        return self.robot.parameters.kept((PURPOSE, self.robot.order, self.of, self.to), moving)
+        return self.robot.kept((PURPOSE, self.of, self.to), moving)
 
     @cached_property
     def _trace(self) -> Trace:

@@ -209,7 +209,7 @@ def begun(
     """The driven robot and where its records begin. Stops and tendons act all the time that do as the first one begins,
     with the values of the file.
     """
-    kept, fitted = variation.robot.parameters.kept, initial == "fitted"
+    kept, fitted = variation.robot.kept, initial == "fitted"
 
     def made(touching: tuple[bool, ...]) -> tuple[DrivenModel, Beginning]:
         def traced_model() -> DrivenModel:
@@ -217,7 +217,7 @@ def begun(
             assert model.flow
             return model
 
-        key = "motions", variation.robot.order, variation.names, driven, columns, fitted, touching
+        key = "motions", variation.names, driven, columns, fitted, touching
         model = kept(key, traced_model)
         return model, Beginning(variation, model.system, model.inputs, driven, records, initial, columns, zeros)
 
