@@ -40,6 +40,8 @@ def evaluate(
     count = len(points[0])
     points = [np.ascontiguousarray(rows) for rows in points]
     outputs = [np.empty((count, size)) for size in sizes]
+    if not count:
+        return outputs
     work = count * instructions(function)
     threads = min(count, sharing.threads_for(work * INTERPRETED, sharing.SPELLS))
     loop = _loop(function, () if constant is None else (len(points),), count, work, threads)

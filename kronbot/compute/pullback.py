@@ -64,5 +64,5 @@ class Pullback:
         parts = []
         for start, stop in pairwise([*range(0, len(weights), size), len(weights)]):
             rows = [each[start:stop] for each in points.values()]
-            parts.append(trace.rows(*rows, weights[start:stop])["gradient"].reshape(stop - start, -1) @ slopes)
+            parts.append(trace.rows(*rows, weights[start:stop])["gradient"] @ slopes)
         return np.concatenate([np.zeros((0, len(values))), *parts])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from itertools import accumulate
@@ -186,7 +187,10 @@ class Trace:
         if count == 1:
             found = self._at([part[0] for part in arguments], bound, wanted)
             return {name: values[None] for name, values in found.items()}
-        points = [np.asarray(argument, dtype=float).reshape(count, -1) for argument in arguments]
+        wide = [self.function.numel_in(i) for i in range(len(arguments))]
+        points = [
+            np.asarray(part, dtype=float).reshape(count, size) for part, size in zip(arguments, wide, strict=True)
+        ]
         outputs, shapes = self._traced.outputs, self._traced.shapes
         if 0 < count <= CHUNK and count * self._traced.instructions * INTERPRETED <= AT_ONCE:
             named = zip(outputs, self._at_once(points, bound), shapes, strict=True)
@@ -213,7 +217,7 @@ class Trace:
         """
         count, rows = sum(part.shape[1] for part in points), len(points[0])
         factors = self._traced.factors(count, share, pairs)
-        if rows > 1:
+        if rows != 1:
             every = [self._rows(_scaled(points, own), self.bound * own[count:], self.outputs) for own in factors]
             return np.array([np.hstack([_flat(part) for part in each.values()]) for each in every])
         start, moved = 0, list[Array]()
@@ -275,7 +279,7 @@ def traced(robot: Robot, what: Hashable, purpose: str, make: Expressions, *, lea
 
 def _flat(values: Array) -> Array:
     """Rows of column-major entries of a stack of matrices, or of 1-D arrays."""
-    return values.swapaxes(1, -1).reshape(len(values), -1)
+    return values.swapaxes(1, -1).reshape(len(values), math.prod(values.shape[1:]))
 
 
 def _shaped(rows: Array, shape: tuple[int, int]) -> Array:

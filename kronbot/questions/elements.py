@@ -67,7 +67,7 @@ def depths_of_tendons(robot: Robot, q: Array) -> dict[str, Array]:
         return {"q": at}, {"depths": casadi.vertcat(*(each.depth for each in tendons(robot, at)))}
 
     found = traced(robot, "depths of tendons", PURPOSE, depths).rows(q)["depths"]
-    return dict(zip(names, found.reshape(len(q), -1).T, strict=True))
+    return dict(zip(names, found.T, strict=True))
 
 
 def _told(robot: Robot, name: str, where: str = "") -> str:
@@ -92,5 +92,5 @@ def _meeting(robot: Robot, q: Array) -> dict[str, int]:
         found = [each.shortest for each in stretched(robot, at) if each.element.directed]
         return {"q": at}, {"lengths": casadi.vertcat(*found)}
 
-    met = traced(robot, "lengths", PURPOSE, lengths).rows(q)["lengths"].reshape(len(q), -1) == 0
+    met = traced(robot, "lengths", PURPOSE, lengths).rows(q)["lengths"] == 0
     return {name: int(rows.argmax()) for name, rows in zip(names, met.T, strict=True) if rows.any()}

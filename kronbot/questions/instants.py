@@ -56,7 +56,7 @@ class Instants:
         there, nor where nothing is damped.
         """
         rows = self.rows(np.array([t]))
-        s, c = rows["inward"].reshape(-1, self.robot.n)[contact][free], rows["c"][0, contact]
+        s, c = rows["inward"][0, contact, free], rows["c"][0, contact]
         return (s, c * s) if c and s.any() else None
 
     @cached_property
@@ -69,14 +69,14 @@ class Instants:
             return np.zeros(0)
 
         def beyond(times: Array) -> Flags:
-            return np.asarray((self.way(times)[1] @ shares)[:, :, None] > np.array(PEAK)).reshape(len(times), -1)
+            rates = self.way(times)[1] @ shares
+            return np.hstack([rates > peak for peak in PEAK])
 
         return _turning(beyond, self.looks)[1]
 
     def rows(self, times: Array) -> Mapping[str, Array]:
-        """Depths, forces, damping c (N, m each) and the derivatives of depths by q, ``inward`` (N, m n)."""
-        rows = _contacts(self.robot, self.purpose).rows(*self.way(times))
-        return {name: each.reshape(len(times), -1) for name, each in rows.items()}
+        """Depths, forces, damping c (N, m each) and the derivatives of depths by q, ``inward`` (N, m, n)."""
+        return _contacts(self.robot, self.purpose).rows(*self.way(times))
 
     @property
     def _shares(self) -> Array:

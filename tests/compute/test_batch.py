@@ -19,6 +19,7 @@ from kronbot.compute.native import use as native
 from kronbot.compute.native.compiling import compiled
 from kronbot.compute.native.cost import FULL, INTERPRETED
 from kronbot.compute.native.policy import native as using
+from kronbot.compute.trace import Trace
 from kronbot.errors import UsageError
 
 compiler = pytest.mark.skipif(compiled(FULL, casadi.Function("f", [], [])) is None, reason="no C compiler")
@@ -167,6 +168,18 @@ def test_nothing_in_nothing_out(robot):
     constant = casadi.Function("f", [casadi.SX.sym("x", 1), casadi.SX.sym("p", 0)], [casadi.SX.ones(2)])
     (ones,) = batch.evaluate(constant, [np.zeros((3, 1))], np.zeros(0), [2])
     assert np.array_equal(ones, np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("policy", ["off", "on"])
+def test_no_rows_at_all(robot, policy):
+    """Whatever has no instants, no contacts or no cases: arrays of their shapes without rows."""
+    q, t = casadi.SX.sym("q", 3), casadi.SX.sym("t")
+    trace = Trace(robot.model.parameters, {"q": q, "t": t}, {"A": q @ q.T, "y": t * q, "none": casadi.SX(0, 1)}, "test")
+    with using(policy):
+        found = trace.rows(np.zeros((0, 3)), np.zeros(0))
+        moved = trace.beside([np.zeros((0, 3)), np.zeros((0, 1))], 1e-9, 2)
+    assert {name: each.shape for name, each in found.items()} == {"A": (0, 3, 3), "y": (0, 3), "none": (0, 0)}
+    assert moved.shape == (5, 0, 12)
 
 
 @compiler

@@ -9,7 +9,7 @@ import pytest
 from oracles import Lagrangian
 from robots_in_tests import loaded, model, shipped_robot
 from scipy.integrate import quad, solve_ivp
-from scipy.linalg import eigh
+from scipy.linalg import eigh, expm
 from scipy.optimize import brentq
 from scipy.special import mathieu_a, mathieu_b
 from thinned import rare
@@ -642,6 +642,42 @@ def test_ropes_that_become_taut_and_slack_along_a_motion(c, rest):
     assert np.sort_complex(answer["multipliers"]) == pytest.approx(wanted, abs=2e-6)
     assert answer["multiplier_errors"].max() < 1e-10
     assert any(told.startswith("tendon rope is taut at") for told in answer.warnings)
+
+
+# A link behind a shaft, whose motor swings: deviations of the link alone, alike but for the times in its stop.
+STOPPED = """
+kronbot: 1
+name: stopped
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: a
+    joint: {type: revolute, name: q1, rotor_inertia: 0.1, elastic: {stiffness: 50, damping: 0.3},
+            limits: [-2, END], stops: {stiffness: 100, damping: DAMPING}}
+    dh: {a: 0.9, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1, com: [-0.4, 0, 0], inertia: {Izz: 0.1}}
+motion: {q1: {type: sinusoid, amplitude: 1, frequency: 2}}
+"""
+
+
+@pytest.mark.parametrize(("end", "damping"), [(0.6, 3), (1.5, 3), (1.5, 0)])
+def test_a_stop_that_is_met_or_not(end, damping):
+    """Exponentials of each piece, and a jump where a damped one begins; no contact at all is the ordinary case."""
+    J, k, c, w = 0.35, 50, 0.3, 2
+
+    def passed(dt, k, c):
+        return expm(np.array([[0, 1], [-k / J, -c / J]]) * dt)
+
+    wanted = passed(2 * np.pi / w, k, c)
+    if end < 1:
+        begin, top = np.arcsin(end) / w, np.pi / 2 / w
+        until = brentq(lambda t: 100 * (np.sin(w * t) - end) + damping * w * np.cos(w * t), top, 3 * top, xtol=1e-15)
+        met = np.array([[1, 0], [-damping / J, 1]]) @ passed(begin, k, c)
+        wanted = passed(2 * np.pi / w - until, k, c) @ passed(until - begin, k + 100, c + damping) @ met
+    answer = kronbot.loads(STOPPED.replace("END", str(end)).replace("DAMPING", str(damping))).linearize_along()
+    assert np.sort_complex(answer["multipliers"]) == pytest.approx(
+        np.sort_complex(np.linalg.eigvals(wanted)), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(("smoothing", "static", "phase"), [rare(1e-3, 3, 1.3), (1e-5, 3, 0.4), rare(1e-3, 5, 0.4)])

@@ -526,13 +526,13 @@ def test_measured_damping_is_the_same_whoever_asks_first():
 @pytest.mark.parametrize("order", ["0", "2"])
 @pytest.mark.parametrize("text", [HELD, SAGGING, MEASURED, ALONG], ids=["rigid", "flexible", "measured", "along"])
 def test_the_same_question_has_the_same_answer_after_others(text, order):
-    """Whatever other questions bring, before its own or after: in every pair, and each after all others."""
+    """Whatever other questions bring, before its own or after: of two, each comes first once."""
     questions = {asked: ask for asked, ask in QUESTIONS.items() if "control" in text or asked != "closed"}
     alone = {asked: ask(loads(text, order=order)) for asked, ask in questions.items()}
-    for first in questions:
+    for order_of_questions in (list(questions), list(questions)[::-1]):
         robot = loads(text, order=order)
-        for asked in (first, *questions):
-            assert questions[asked](robot) == alone[asked], (first, asked)
+        for asked in order_of_questions:
+            assert questions[asked](robot) == alone[asked], asked
 
 
 def test_torques_left_out_are_those_of_the_rigid_arm():

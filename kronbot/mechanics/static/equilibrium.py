@@ -107,7 +107,7 @@ def touching(robot: Robot, purpose: str) -> Callable[[Rows, Array], Flags] | Non
         return {"q": q}, {"depths": Contacts.of(robot, q, SX(robot.n, 1)).depths}
 
     trace = traced(robot, "depths of stops", purpose, depths)
-    return lambda rows, q: trace.of_some(rows).rows(q)["depths"].reshape(len(q), -1) > 0
+    return lambda rows, q: trace.of_some(rows).rows(q)["depths"] > 0
 
 
 def behind_edges(robot: Robot, purpose: str, rows: Rows, q: Array, free: list[int]) -> Array:
