@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping
-from dataclasses import field, replace
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import field
 from typing import TypeVar
 
 import casadi
@@ -23,19 +23,11 @@ from kronbot.model.joint import DrivenJoint, FreeJoint, Joint, Limits, Shares, S
 from kronbot.model.motions import Motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, exponential, rotation_z
+from kronbot.model.shared import Shared
 from kronbot.records import dataclass
 
 BASE = -1
 Value = TypeVar("Value")
-Kept = TypeVar("Kept")
-# What is found out once for all robots of a structure, whatever their values.
-OF_STRUCTURE = {
-    "_kind", "joints", "followers", "coordinates", "units", "flexible", "base", "rigid", "children", "outward",
-}  # fmt: skip
-
-
-class Kind:
-    """What robots have in common that are the same but for values of parameters, and no others: nothing but itself."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +99,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, repr=False)
-class Robot:
+class Robot(Shared):
     """One robot at one kinematic order: everything the mechanics need, constant once built.
 
     ``links`` stand in file order, which is also the order of the coordinates; a parent may come later. ``springs`` are
@@ -139,28 +131,6 @@ class Robot:
     def __repr__(self) -> str:
         """Which robot, and its coordinates."""
         return f"<model of {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
-
-    @cached_property
-    def _kind(self) -> Kind:
-        """Another one wherever a part was replaced: nothing that was traced of a robot is taken for its relative's."""
-        return Kind()
-
-    def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """What ``make`` returned when this was first asked for the key, by this robot or one of other values.
-
-        It must not depend on values.
-        """
-        return self.parameters.kept((self._kind, key), make)
-
-    def own(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """The same for what depends on the values of this one."""
-        return self.parameters.own((self._kind, key), make)
-
-    def of_values(self, description: Description, parameters: Parameters) -> Robot:
-        """The same with other values of its parameters; what is kept of this one is kept of it."""
-        other, _ = replace(self, description=description, parameters=parameters), self._kind
-        vars(other).update((name, found) for name, found in vars(self).items() if name in OF_STRUCTURE)
-        return other
 
     @cached_property
     def file(self) -> RobotFile:
