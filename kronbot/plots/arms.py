@@ -12,6 +12,7 @@ import numpy as np
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.joint import FreeJoint
+from kronbot.plots.reach import reach
 from kronbot.plots.style import COLOURS, GREY, WIDTH, entitle, number_ticks, readable
 from kronbot.questions.elements import depths_of_tendons
 from kronbot.records import dataclass
@@ -118,8 +119,11 @@ def twisting(robot: Robot) -> list[int]:
 
 
 def size(shape: Sequence[np.ndarray]) -> float:
-    """The size of a robot (m): the largest distance of any of its points from the base, 1 where all are there."""
-    return float(np.linalg.norm(np.hstack(list(shape)), axis=0).max()) or 1.0
+    """The size of a robot (m): the largest distance of any of its points from the base, 1 where all are there.
+
+    Raises ComputationError where that cannot be drawn.
+    """
+    return reach(np.hstack(list(shape)))
 
 
 def swept(view: View, shape: Sequence[np.ndarray], moved: Sequence[np.ndarray]) -> float:

@@ -157,12 +157,16 @@ def look() -> Iterator[None]:
 
 
 def drawn(draw: Callable[Given, Picture]) -> Callable[Given, Picture]:
-    """A function that draws, in the common look."""
+    """A function that draws, in the common look. It raises ComputationError for numbers that no scale holds."""
 
     @wraps(draw)
     def drawing(*given: Given.args, **named: Given.kwargs) -> Picture:
+        from kronbot.plots.reach import demand_drawable  # here, since NumPy is wanted by it
+
         with look():
-            return draw(*given, **named)
+            picture = draw(*given, **named)
+            demand_drawable(picture.figure)
+            return picture
 
     return drawing
 

@@ -23,7 +23,8 @@ SCENE = "window.kronbotScene"
 def document(title: str, data: Mapping[str, object], scene: str, below: Still | None = None) -> str:
     """A page with its data (numbers, text, lists and mappings) and the function that says where the robot is.
 
-    What does not move may stand ``below`` it. Raises ComputationError where it would be larger than MOST bytes.
+    What does not move may stand ``below`` it. Raises ComputationError where it would be larger than MOST bytes, and for
+    numbers that are none.
     """
     style, body, program = (part(name) for name in ("built/page.css", "page.html", "built/page.js"))
     begin = "<body>"
@@ -38,7 +39,10 @@ def document(title: str, data: Mapping[str, object], scene: str, below: Still | 
         "base-uri 'none'",
         "form-action 'none'",
     ])  # fmt: skip
-    text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    try:
+        text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    except ValueError:
+        raise ComputationError("there are numbers that overflow: no page holds them; take smaller ones") from None
     page = "\n".join([
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',

@@ -20,6 +20,7 @@ from kronbot.mechanics.multibody import drawing
 from kronbot.model.joint import FreeJoint
 from kronbot.model.robot import Robot
 from kronbot.plots.page.document import demand_small
+from kronbot.plots.reach import LARGEST_IN_PAGES, reach
 
 # Places along a beam, most first, and operations of the function beyond which fewer are taken. So many beams are
 # hardly ever seen at the most: the fewest are tried first, whose function takes least time.
@@ -112,7 +113,7 @@ class Shown:
         """All that holds in every one of the states (N, n)."""
         robot = self.robot
         some = states[np.unique(np.linspace(0, len(states) - 1, 9).round().astype(int))]
-        size = max(float(np.linalg.norm(self.at(q), axis=1).max()) for q in some) or 1.0
+        size = reach(np.vstack([self.at(q) for q in some]).T, LARGEST_IN_PAGES)
         limits = {limit.joint: (limit.low, limit.high) for limit in robot.limits}
         ends = [TURN if unit == "rad" else SLIDE * size for unit in robot.units]
         ranges = {i: (-ends[i], ends[i]) for i in robot.others(robot.flexible)}
