@@ -26,9 +26,14 @@ def not_loaded(error: BaseException) -> str | None:
     return next((limit for sign, limit in _LOADING.items() if sign in words), None)
 
 
+def out_of_memory(error: BaseException) -> bool:
+    """Whether there was no memory, as Python says it, or C++ beneath CasADi: in a RuntimeError, wherever it was."""
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "std::bad_alloc" in str(error))
+
+
 def said(error: BaseException, place: bool = True) -> str:
     """What an error says, never nothing, the file unless that is told, and the limit of the process that it met."""
-    if isinstance(error, MemoryError):
+    if out_of_memory(error):
         return "this takes more memory than there is (ulimit -v)"
     if isinstance(error, OSError) and error.strerror:
         file = f": {_cut(error.filename)}" if place and error.filename else ""

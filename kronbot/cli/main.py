@@ -19,7 +19,7 @@ from kronbot.cli.input import completion, habits
 from kronbot.cli.output.files import LOST, demand_own_names
 from kronbot.cli.output.messages import show_error, worded
 from kronbot.description.wording import escaped
-from kronbot.errors import Interrupted, KronbotError, not_loaded, said
+from kronbot.errors import Interrupted, KronbotError, not_loaded, out_of_memory, said
 from kronbot.system.interruption import SIGNALS, Interruptions, interruptions
 from kronbot.system.platform import host
 from kronbot.version import __version__
@@ -209,7 +209,7 @@ def _end(error: BaseException, debug: bool) -> int:
             told = KronbotError(f"cannot load a library: {limit}")
         case SystemError() if _speechless(error) and host.memory_limit() < math.inf:
             told = KronbotError(f"a library has given up: {said(MemoryError())}")
-        case MemoryError():
+        case _ if out_of_memory(error):
             told = KronbotError(f"{said(error)}: ask for less at a time")
         case _:
             hint = "" if debug else "; run again with --debug and report what it prints"

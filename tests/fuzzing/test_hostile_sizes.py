@@ -1,13 +1,17 @@
 """Sizes: of files, of robots, of answers that grow with a power of them."""
 
 import json
+import re
 
 import pytest
 from fuzzing.texts import GOOD, HEAD, chain
 from thinned import rare
 
+import kronbot
 from kronbot.cli import main
 from kronbot.description import limits
+from kronbot.errors import ComputationError
+from kronbot.mechanics.motion.integrators import Cvodes
 
 
 def test_too_many_links(refused):
@@ -111,13 +115,23 @@ def test_tables_of_parameters(refused, kron, tmp_path, count):
     refused(f"{GOOD}parameters:\n{crossed}x: 1\n", "unknown key")
 
 
-@pytest.mark.parametrize("error", [MemoryError(), MemoryError("std::bad_alloc")])
+NO_MEMORY = "this takes more memory than there is (ulimit -v): ask for less at a time"
+OF_CASADI = RuntimeError(".../function.cpp:156: Error calling SXFunction::init for 'tmp_symvar': std::bad_alloc")
+
+
+@pytest.mark.parametrize("error", [MemoryError(), MemoryError("std::bad_alloc"), OF_CASADI])
 def test_memory_that_is_not_there(error, monkeypatch, capsys):
     """One line that says so."""
     monkeypatch.setattr(main.kronbot, "invoke", lambda context: (_ for _ in ()).throw(error))
     assert main.run(["check", "khang"]) == 1
-    wanted = "Error: this takes more memory than there is (ulimit -v): ask for less at a time\n"
-    assert capsys.readouterr().err == wanted
+    assert capsys.readouterr().err == f"Error: {NO_MEMORY}\n"
+
+
+def test_memory_that_is_not_there_while_a_motion_is_integrated(monkeypatch):
+    """It is not what integrators give up for, nor where another one is tried."""
+    monkeypatch.setattr(Cvodes, "_call", lambda *given: (_ for _ in ()).throw(OF_CASADI))
+    with pytest.raises(ComputationError, match=re.escape(NO_MEMORY)):
+        kronbot.loads(GOOD).simulate(0.01)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ import numpy as np
 from casadi import MX
 from scipy.interpolate import PchipInterpolator
 
-from kronbot.errors import ComputationError, Interrupted
+from kronbot.errors import ComputationError, Interrupted, out_of_memory
 from kronbot.floats import Array
 from kronbot.mechanics.control.planned import Plan, summed
 from kronbot.mechanics.control.repeated import Call, Repeated, derivatives, inlined
@@ -76,7 +76,9 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     solved = True
     try:
         opti.solve()
-    except RuntimeError:
+    except RuntimeError as failed:
+        if out_of_memory(failed):
+            raise
         solved = False
     value = opti.debug.value
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from casadi import MX, SX
 
 from kronbot.compute.native.cost import INTERPRETED
-from kronbot.errors import ComputationError
+from kronbot.errors import ComputationError, out_of_memory
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import Charts
 from kronbot.mechanics.motion.dop853 import Dop853
@@ -144,7 +144,9 @@ class Cvodes(Integrator):
             before = self.evaluations
             try:
                 found[family] = self._call(t, times, x, family)
-            except RuntimeError:
+            except RuntimeError as error:
+                if out_of_memory(error):
+                    raise
                 self.demand_no_interruption()
                 continue
             self.costs[family] += self.evaluations - before
