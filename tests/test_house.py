@@ -119,6 +119,12 @@ def test_libraries_stay_in_their_homes():
     assert strays == []
 
 
+def test_what_is_traced_is_kept_for_its_robot():
+    """By it, since relatives share its parameters: with other controllers, contacts or symbols."""
+    told = {place(path) for path in MODULES if re.search(r"parameters\.(kept|own)\b", path.read_text())}
+    assert told == {"model/shared.py", "mechanics/multibody/damping.py"}  # what is of all of them alike
+
+
 def test_dataclasses_are_records():
     """Those of the library take half a millisecond each at every start."""
     slow = re.compile(r"^\s*from dataclasses import .*\bdataclass\b", re.M)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar, Units
 from kronbot.description.wording import Entries
-from kronbot.errors import ComputationError
+from kronbot.errors import ComputationError, out_of_memory, said
 from kronbot.floats import is_finite
 from kronbot.system.forking import AtWork
 from kronbot.system.interruption import OwnErrors
@@ -20,7 +20,8 @@ from kronbot.system.interruption import OwnErrors
 
 @contextmanager
 def computing() -> Iterator[None]:
-    """In here numbers that overflow are seen in what comes of them, and those without an answer are ComputationErrors.
+    """In here numbers that overflow are seen in what comes of them; those without an answer, and want of memory, are
+    ComputationErrors.
 
     What a handler of signals raises comes through as itself.
     """
@@ -30,6 +31,10 @@ def computing() -> Iterator[None]:
     except np.linalg.LinAlgError as error:
         why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
         raise ComputationError(f"there is no answer ({error}): {why}") from error
+    except (MemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        raise ComputationError(f"{said(error)}: ask for less at a time") from error
 
 
 class Deferred(Mapping[str, Scalar]):

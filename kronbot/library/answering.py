@@ -15,7 +15,7 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.deferred import Deferred, computing
 from kronbot.compute.question import Question
 from kronbot.description.wording import quote, unknown
-from kronbot.errors import ComputationError, UsageError, out_of_memory, said
+from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.library import arguments
 from kronbot.library.values import Values, points
@@ -73,10 +73,6 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
         except TypeError:
             _demand_arguments(question, named)
             raise
-        except (MemoryError, RuntimeError) as error:
-            if not out_of_memory(error):
-                raise
-            raise ComputationError(f"{said(error)}: ask for less at a time") from error
         raise error_of_caller
 
     return asked

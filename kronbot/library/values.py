@@ -161,7 +161,7 @@ def _index(robot: Robot, name: str, word: str) -> int:
 def view(robot: Robot, frame: object, axes: object) -> FrameView:
     """The frame of that name, seen in the axes ``base`` or ``body``. Raises UsageError that lists those there are."""
     asked = arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes")
-    return robot.parameters.own(("view", robot.order, *asked), lambda: jacobians.view(robot, *asked))
+    return robot.own(("view", *asked), lambda: jacobians.view(robot, *asked))
 
 
 def algorithm_for(robot: Robot, given: object) -> str:

@@ -189,8 +189,8 @@ def answer(
     told = [*told_of_time(robot), *told_of_rows(solved, q)]
     if report.linear:
         told += told_of_contacts(solved, report.cases.straight[part], q)
-    known = robot.parameters.kept(
-        ("units", PURPOSE, robot.order, inquiry.outputs, *series),
+    known = robot.kept(
+        ("units", PURPOSE, inquiry.outputs, *series),
         lambda: tuple(units_of(robot, series, columns(robot, inquiry.outputs)).values()),
     )
     units = dict(zip(series, known, strict=True))

@@ -67,7 +67,7 @@ def _fast(system: SecondOrder, pole: Pole) -> bool:
 
 def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
     """The model that a statement holds for: order, modes, free and locked joints."""
-    return robot.parameters.own(("in words", robot.order, locked), lambda: _model_in_words(robot, locked))
+    return robot.own(("in words", locked), lambda: _model_in_words(robot, locked))
 
 
 def _model_in_words(robot: Robot, locked: frozenset[int]) -> str:

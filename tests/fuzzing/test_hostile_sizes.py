@@ -9,6 +9,7 @@ from thinned import rare
 
 import kronbot
 from kronbot.cli import main
+from kronbot.compute.deferred import Deferred
 from kronbot.description import limits
 from kronbot.errors import ComputationError
 from kronbot.mechanics.motion.integrators import Cvodes
@@ -132,6 +133,14 @@ def test_memory_that_is_not_there_while_a_motion_is_integrated(monkeypatch):
     monkeypatch.setattr(Cvodes, "_call", lambda *given: (_ for _ in ()).throw(OF_CASADI))
     with pytest.raises(ComputationError, match=re.escape(NO_MEMORY)):
         kronbot.loads(GOOD).simulate(0.01)
+
+
+def test_memory_that_is_not_there_when_somebody_looks():
+    def computed():
+        raise OF_CASADI
+
+    with pytest.raises(ComputationError, match=re.escape(NO_MEMORY)):
+        Deferred(computed)["margin"]
 
 
 @pytest.mark.slow

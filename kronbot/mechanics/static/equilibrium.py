@@ -91,7 +91,7 @@ def metric(robot: Robot, free: list[int], purpose: str) -> Array:
         G = trace.rows(np.zeros((*(robots or (1,)), robot.n)))["G"]
         return G.reshape(*robots, robot.n, robot.n)[..., free, :][..., free]
 
-    return robot.parameters.own(("metric", robot.order, purpose, *free), found)
+    return robot.own(("metric", purpose, *free), found)
 
 
 def touching(robot: Robot, purpose: str) -> Callable[[Rows, Array], Flags] | None:
