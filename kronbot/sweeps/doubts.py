@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
@@ -13,6 +13,21 @@ from kronbot.records import dataclass
 _NUMBERS = re.compile(r"(?<![\w.])[-+]?(\d[-+\d.ej]*|inf|nan)(?!\w)")
 # More kinds than so many are counted.
 MOST = 20
+
+
+def uneven(columns: Mapping[str, Iterable[object]], keys: Mapping[str, str], failed: Sequence[bool]) -> Iterator[str]:
+    """That cases have different numbers of modes, whose columns are of no one mode then; ``keys`` are the arrays that
+    ``columns`` of them are entries of, ``failed`` the cases that have none."""
+    for key in dict.fromkeys(keys.values()):
+        own = [columns[name] for name, of in keys.items() if of == key]
+        counts = {
+            sum(value is not None for value in row) for row, lost in zip(zip(*own, strict=True), failed, strict=True)
+            if not lost
+        }  # fmt: skip
+        if len(counts) > 1:
+            yield (
+                f"some cases have {min(counts)} and others {max(counts)} of {key}: a column is not the same mode in all"
+            )
 
 
 class Doubt(NamedTuple):

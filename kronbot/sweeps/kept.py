@@ -80,6 +80,10 @@ class Column:
         return None if place is None else array.values.T[place[::-1]].T
 
 
+def _swings(column: Column) -> bool:
+    return column.key.startswith(FREQUENCIES)
+
+
 def _place(array: NamedArray, labels: tuple[str, ...]) -> tuple[int, ...] | None:
     try:
         names = (array.rows, array.columns or ())
@@ -118,6 +122,11 @@ class Kept:
     def whole(self) -> list[str]:
         """Names of columns that hold whole arrays or series in each row."""
         return [column.name for column in self.columns if column.whole and not (self.rows and column.kind == "series")]
+
+    @property
+    def numbered(self) -> dict[str, str]:
+        """Names of columns that are entries of frequencies, and of which."""
+        return {each.name: each.key for each in self.columns if each.kind == "entry" and _swings(each)}
 
     @property
     def hidden(self) -> list[str]:
@@ -213,7 +222,7 @@ def _single(outline: Outline, column: Column) -> str:
 
 def _followed(columns: Iterable[Column]) -> Iterator[str]:
     """What frequencies are followed by from case to case: all of them and their shapes."""
-    vectors = (column.key for column in columns if column.kind == "entry" and column.key.startswith(FREQUENCIES))
+    vectors = (column.key for column in columns if column.kind == "entry" and _swings(column))
     for key in dict.fromkeys(vectors):
         yield from (key, key.replace(FREQUENCIES, SHAPES))
 
