@@ -22,6 +22,10 @@ def sides(rows: Sequence[str], of_rows: Sequence[str], columns: Sequence[str], o
     return dict(zip(rows, of_rows, strict=True)), dict(zip(columns, of_columns, strict=True))
 
 
+# What products of units are called: inertias are masses and moments of these, not forces per acceleration.
+CALLED = {"N s2/m": "kg", "N m s2/m": "kg m", "N s2/rad": "kg m", "N m s2/rad": "kg m2"}
+
+
 def matrix_units(robot: Robot, free: list[int]) -> list[dict[str, list[str]]]:
     """Units of M_L, D_L, K_L: generalized force per second derivative, rate, coordinate."""
     rows, own = robot.force_units(free), [robot.units[place] for place in free]
@@ -70,7 +74,7 @@ class Outline:
             found = "1" if row == over else f"{row}/{over}"
         else:
             found = f"{row} {column}"
-        return "" if found == "1" else found
+        return "" if found == "1" else CALLED.get(found, found)
 
     def __or__(self, other: Outline) -> Outline:
         """What one or the other holds."""

@@ -335,13 +335,19 @@ def test_entries_have_the_units_of_their_arrays(arm, question):
         assert dimension(told) == dimension(*own), column.name
 
 
+def test_inertias_are_masses_and_their_moments(arm):
+    units = arm.sweep("dynamics", {"EI": [20]}, keep=["M", "M[1:2,1:2]", "D[1,1]"]).task.units
+    assert {*units.values()} == {"kg m2", "kg m", "kg", "N m s/rad"}
+
+
 def dimension(*units):
-    """Exponents of the units that texts are a product of; a fraction is over all that comes after."""
+    """Exponents of the units that texts are a product of; a fraction is over all that comes after. Angles have none."""
     found = Counter()
     for unit in units:
         above, _, below = unit.replace("(", "").replace(")", "").partition("/")
         for words, sign in ((above, 1), (below, -1)):
             for word in words.split():
                 name, power = (word[:-1], int(word[-1])) if word[-1] in "23" else (word, 1)
-                found[name] += sign * power
-    return {name: power for name, power in found.items() if power and name != "1"}
+                for part, of_it in {"N": 1, "s": 2, "m": -1}.items() if name == "kg" else [(name, 1)]:
+                    found[part] += sign * power * of_it
+    return {name: power for name, power in found.items() if power and name not in ("1", "rad")}
