@@ -21,6 +21,7 @@ from kronbot.errors import Argument, ComputationError, Failure, Interrupted, Usa
 from kronbot.floats import Array
 from kronbot.mechanics.control.feedback import (
     Reached,
+    costless,
     disk_margin,
     filtered,
     idle_directions,
@@ -133,7 +134,8 @@ def design(
     summary: dict[str, Scalar] = {"states": 2 * n, "reached": len(rest.A)}
     unreached = _in_words(lost, idle, names) if len(rest.A) < 2 * n else []
     summary |= {"unreached": ", ".join(unreached)} if unreached else {}
-    K, P = regulator(rest, Q, R) if wish.lqr else (placed(rest, wish.poles), None)
+    kept = costless([pole for pole in poles if pole not in lost], Q)
+    K, P = regulator(rest, Q, R, _in_words(kept, idle[:, :0], names)) if wish.lqr else (placed(rest, wish.poles), None)
     summary |= _margins(rest, K)
     at = np.concatenate([found.point.q[free], np.zeros(n)])
     torques = np.asarray(found.point.tau)[places]

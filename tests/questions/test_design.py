@@ -11,7 +11,7 @@ from thinned import rare
 
 import kronbot
 from kronbot.cli.main import run as command_line
-from kronbot.errors import DescriptionError, Interrupted, UsageError
+from kronbot.errors import ComputationError, DescriptionError, Interrupted, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.control.feedback import disk_margin, filtered
 from kronbot.questions import design
@@ -207,6 +207,13 @@ def test_momentum_of_a_floating_arm_is_left_alone():
     gains = dict(zip(found.arrays["K"].columns, found["K"].T, strict=True))
     assert all(np.abs(gains[name]).max() < 1e-7 for name in ("base.x", "base.y", "base.z", "base.x_dot", "base.rz"))
     assert found["poles"].real.max() < 0
+
+
+def test_what_costs_nothing_is_named():
+    """Joints that no weight sees, at rest, not the modes that it does."""
+    robot = kronbot.load("canadarm", order="0")
+    with pytest.raises(ComputationError, match=r"without damping costs nothing, q2 \(0 rad/s\), q3 \(0 rad/s\); give"):
+        robot.design(lqr=True, weights={"q1": 1})
 
 
 def test_a_shaper_is_for_the_lowest_mode(arm):

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.description.wording import listing
 from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array, all_finite
 from kronbot.mechanics.linear.deflation import DUST, SecondOrder
@@ -23,6 +24,8 @@ Complex = npt.NDArray[np.complex128]
 
 # What may be left of the invariance of modes that are taken out, as a share of the matrices.
 INVARIANT = 1e-7
+# A share of a pole that its real part, and of a mode what weights see of it, is nothing beside.
+STAYING = 1e-9
 TANGLED = "modes that no torque reaches share poles with others: they cannot be taken out"
 # Of a disk margin.
 ACCURACY = 1e-9
@@ -84,17 +87,29 @@ def idle_directions(free: Sequence[Pole], E: Array) -> Array:
     return np.asarray(F @ directions[rank:].T)
 
 
-def regulator(states: Reached, Q: Array, R: Array) -> tuple[Array, Array]:
+def costless(poles: Sequence[Pole], Q: Array) -> list[Pole]:
+    """Those that swing on, or stay, without cost: s is imaginary and [v; s v] of the mode v has no part in Q."""
+    found = []
+    for pole in poles:
+        x = np.concatenate([pole.right, pole.value * pole.right])
+        cost, most = abs(x.conj() @ Q @ x), np.abs(Q).max(initial=0.0) * abs(x.conj() @ x)
+        if abs(pole.value.real) <= STAYING * abs(pole.value) and cost <= STAYING**2 * most:
+            found.append(pole)
+    return found
+
+
+def regulator(states: Reached, Q: Array, R: Array, modes: Sequence[str] = ()) -> tuple[Array, Array]:
     """K and the cost matrix P (in x) of the least integral of x' Q x + u' R u.
 
-    Raises ComputationError where there is none: a mode that swings on without cost.
+    Raises ComputationError where there is none: a mode that swings on without cost, as those of these names do.
     """
     from scipy.linalg import solve_continuous_are
 
     try:
         P = solve_continuous_are(states.A, states.B, states.N.T @ Q @ states.N, R)
     except (np.linalg.LinAlgError, ValueError):
-        why = "a mode without damping costs nothing; give it a weight, or other weights that are less far apart"
+        which = f", {listing(modes)}" if modes else ""
+        why = f"a mode without damping costs nothing{which}; give it a weight, or other weights that are less far apart"
         raise ComputationError(f"there is no best feedback: {why}") from None
     K = np.linalg.solve(R, states.B.T @ P)
     return without_dust(K @ states.T), without_dust(states.T.T @ P @ states.T)
