@@ -2,7 +2,6 @@
 
 import importlib.util
 import inspect
-import itertools
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from oracles import Lagrangian, number
 from random_robots import robots, to_yaml, turn
 from robots_in_tests import loaded, model, moving
 from scipy.integrate import solve_ivp
-from thinned import drawn, rare, thinned
+from thinned import drawn, rare
 
 import kronbot
 from kronbot.compute.native import policy
@@ -267,10 +266,9 @@ def test_measured_damping_is_that_of_the_modes_of_the_free_robot():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("joints", ["locked", "free"])
-def test_a_run_has_measured_damping_in_whatever_angles_its_base_is(joints):
+def test_a_run_has_measured_damping_in_whatever_angles_its_base_is():
     """A run that is asked first takes that of the robot's own angles, as one that ``dynamics`` was asked before."""
-    text = ARM[: ARM.index("  - name: fore")] + f"damping: {{ratios: 0.1, joints: {joints}}}\n"
+    text = ARM[: ARM.index("  - name: fore")] + "damping: {ratios: 0.1, joints: locked}\n"
     fresh, asked = (kronbot.loads(text) for _ in range(2))
     D = asked.dynamics()["D"]
     asked_for = {"duration": 1e-4, "step": 1e-4, "q": {"base.ry": 0.4}, "qd": {"upper.v1": 1}}
@@ -560,10 +558,7 @@ def lagrangian():
 
 @pytest.mark.parametrize(
     ("frame", "axes"),
-    thinned(
-        list(itertools.product(("endpoint", "base", "com:upper", "base-to:base,fore"), ("base", "body"))),
-        [("endpoint", "body"), ("com:upper", "base")],
-    ),
+    [("endpoint", "body"), ("com:upper", "base"), rare("base", "body"), rare("base-to:base,fore", "base")],
 )
 def test_the_generalized_jacobian_is_the_motion_at_zero_momentum(arm, lagrangian, frame, axes):
     """Against poses a little later and earlier, when the base has gone as the momenta of the oracle demand."""
@@ -625,7 +620,7 @@ def imported(text, folder):
     return module
 
 
-@drawn(1, 7, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
+@drawn(1, 5, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
 def test_exported_functions_are_those_of_the_library(robot, seed):
     """M, forces, accelerations and Jacobians of random trees on a base that moves."""
     robot["name"] = "tree"

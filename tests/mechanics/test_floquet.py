@@ -490,9 +490,9 @@ def by_taylor(M, K0, K1, frequency, steps=24, terms=34):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("gravity", [rare(0.0), 9.81])
-def test_errors_are_near_what_rounding_does_where_pieces_swing_and_inertia_is_uneven(gravity):
+def test_errors_are_near_what_rounding_does_where_pieces_swing_and_inertia_is_uneven():
     """Two hinged bodies on a shaker, a light one at the tip: multipliers from 1e3 to 1e-4, each right to 1e-10."""
+    gravity = 9.81
     M = np.array([[9.4, -0.33], [-0.33, 0.024]]) + 470 * np.outer([0.75, -0.19], [0.75, -0.19])
     weight = np.array([[-0.18 * 0.85 - 470 * 0.75, 470 * 0.19], [470 * 0.19, -470 * 0.19]])
     lift, w = 0.068 * 27.0**2, 27.0

@@ -160,7 +160,6 @@ def homogeneous(rows, prismatic, q):
         rare(PUMA_ROWS, (), "standard"),
         (RRP_ROWS, (2,), "standard"),
         rare(RRP_ROWS, (2,), "modified"),
-        rare(PUMA_ROWS, (), "modified"),
     ],
 )
 def test_rigid_arms_agree_with_high_precision_differences(rows, prismatic, convention):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mechanics.test_recursion import random_state
 from random_robots import SPATIAL_ARM, robots
 from robots_in_tests import model, moving, traced
-from thinned import drawn, rare
+from thinned import drawn
 
 from kronbot.description.names import WORLD, moving_frames
 from kronbot.mechanics.multibody.carried import along_beam, carried, loaded
@@ -58,15 +58,9 @@ def test_frames_move_by_their_jacobians_and_hessians(robot, order, seed):
     check_frames(robot, order, seed)
 
 
-@pytest.mark.parametrize("few", [rare(True), rare(False)])
-def test_frames_of_the_exact_rod(few):
-    """The centre of mass of what a beam carries; rarely every frame, of a larger arm."""
-    _, arm, hand = SPATIAL_ARM["links"]
-    if few:
-        arm = arm | {"flexible": arm["flexible"] | {"modes": {"v": 1, "w": 1, "torsion": 1}}}
-        check_frames(SPATIAL_ARM | {"links": [arm, hand]}, "exact", 4, ["com:hand"])
-    else:
-        check_frames(SPATIAL_ARM, "exact", 4)
+@pytest.mark.slow
+def test_frames_of_the_exact_rod():
+    check_frames(SPATIAL_ARM, "exact", 4)
 
 
 def pushed(state, name):

@@ -1,7 +1,5 @@
 """DeNOC recursion = composite algorithm = brute-force Lagrangian, on random trees."""
 
-import itertools
-
 import casadi
 import numpy as np
 import pytest
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 from oracles import Lagrangian
 from random_robots import SHAPES, SPATIAL_ARM, coordinates, robots
 from robots_in_tests import model, moving, shipped, turning
-from thinned import drawn, rare, thinned
+from thinned import drawn, rare
 
 from kronbot.errors import ComputationError
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
@@ -89,18 +87,23 @@ def test_recursion_composite_and_lagrangian_agree(robot, order, seed):
     check_against_lagrangian(robot, order, seed)
 
 
-NAMES = ("arm in space", "canadarm", "piedboeuf", "puma560", "spatial", "torso")
-OFTEN = [("canadarm", 2), ("torso", 0)]
-
-
-@pytest.mark.parametrize(("name", "order"), thinned(list(itertools.product(NAMES, (0, 1, 2))), OFTEN))
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("canadarm", 2),
+        ("torso", 0),
+        rare("puma560", 0),
+        *(rare(name, 1) for name in ("arm in space", "piedboeuf")),
+        *(rare(name, 2) for name in ("arm in space", "piedboeuf", "spatial", "torso")),
+    ],
+)
 def test_shipped_robots_agree_with_the_lagrangian(name, order):
     """The same on robots that have everything at once: bending in both planes, torsion, damping, rotors, trees."""
     robot = SPATIAL_ARM if name == "arm in space" else shipped(name)
     check_against_lagrangian(robot, order, seed=order)
 
 
-@pytest.mark.parametrize("name", [rare("arm in space"), rare("canadarm"), "piedboeuf", rare("spatial")])
+@pytest.mark.parametrize("name", [rare("arm in space"), "piedboeuf", rare("spatial")])
 def test_the_exact_order_agrees_with_the_lagrangian(name):
     """Two integrations of the rod with steps of different lengths: tips bent by a third of a radian, right to 1e-8."""
     check_against_lagrangian(SPATIAL_ARM if name == "arm in space" else shipped(name), "exact", seed=3, same=1e-8)

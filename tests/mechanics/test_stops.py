@@ -82,10 +82,9 @@ EVERYTHING = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", [1, 2])
-def test_everything_at_once_agrees(order):
+def test_everything_at_once_agrees():
     """What few random robots leave to chance: bending in both planes afloat, in a stop, behind shaft and bearing."""
-    check_against_lagrangian(EVERYTHING, order, seed=order)
+    check_against_lagrangian(EVERYTHING, 2, seed=2)
 
 
 DROPPED = """
