@@ -69,10 +69,9 @@ def cluster(folder, workers):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_same_bytes(tmp_path, workers):
+def test_the_same_bytes(tmp_path):
     expected = swept(Cheap(), {"EI": "-1:9:3001"}).task.done(0, 3001).text
-    with cluster(tmp_path, workers) as (file, _):
+    with cluster(tmp_path, 2) as (file, _):
         demand_same(text(swept(Cheap(), {"EI": "-1:9:3001"}, scheduler=str(file))), expected)
         # A worker that is killed costs nothing.
         once = Cheap(deadly=(5.0,), once=str(tmp_path / "once"))

@@ -167,10 +167,12 @@ SHORT = {"simulate": ["khang", "--solver", "radau"], "hessian": ["khang", "--sym
 
 @pytest.mark.parametrize(
     ("command", "number"),
-    thinned(
-        list(itertools.product(SHORT, (1, 5, 30, 100, 180, 260, 450))),
-        [("simulate", number) for number in (1, 260)] + [("hessian", 30)],
-    ),
+    [
+        *(("simulate", number) for number in (1, 260)),
+        ("hessian", 30),
+        *(rare("simulate", number) for number in (5, 180)),
+        *(rare("hessian", number) for number in (100, 450)),
+    ],
 )
 def test_while_importing(command, number):
     """Some modules make an ImportError of it, or go on without what they were importing."""
@@ -181,10 +183,14 @@ def test_while_importing(command, number):
 
 @pytest.mark.parametrize(
     ("command", "moment"),
-    thinned(
-        list(itertools.product(LONG, (0.0, 0.3, 1.5))),
-        [("hessian", 0.3), ("statics", 0.0)],
-    ),
+    [
+        ("hessian", 0.3),
+        ("statics", 0.0),
+        rare("hessian", 1.5),
+        rare("statics", 1.5),
+        *(rare("simulate", moment) for moment in (0.3, 1.5)),
+        *(rare("taylor", moment) for moment in (0.0, 0.3)),
+    ],
 )
 def test_while_it_works(command, moment):
     """Seconds after the start: importing, tracing, differentiating, integrating, simplifying."""
@@ -199,10 +205,7 @@ MOMENTS = {"simulate": 0.3, "hessian": 1.0, "statics": 0.0}
 
 @pytest.mark.parametrize(
     ("number", "command"),
-    thinned(
-        list(itertools.product((signal.SIGTERM, signal.SIGHUP), MOMENTS)),
-        [(signal.SIGTERM, "simulate")],
-    ),
+    [(signal.SIGTERM, "simulate"), rare(signal.SIGHUP, "hessian"), rare(signal.SIGTERM, "statics")],
 )
 def test_other_signals_while_it_works(number, command):
     """Those by which timeout, containers, batch systems and closing terminals ask for an end."""
@@ -322,11 +325,10 @@ def demand_sound(processes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [2, rare(8)])
-def test_signals_at_random_moments(count, tmp_path):
+def test_signals_at_random_moments(tmp_path):
     """No temporary file, no traceback, and what is there is whole or marked."""
-    chance, processes = random.Random(count), []
-    for i in range(count):
+    chance, processes = random.Random(8), []
+    for i in range(8):
         command = ["simulate", "khang", "--duration", "20", "--step", "1e-3", "-o", str(tmp_path / f"{i}.json")]
         process = subprocess.Popen(
             [sys.executable, "-m", "kronbot", *command],
@@ -335,7 +337,7 @@ def test_signals_at_random_moments(count, tmp_path):
         )
         # Before there is Python a Ctrl-C is answered by Python itself.
         processes.append((chance.random() * 3, chance.choice(SIGNALS[1:]), chance.choice((1, 2)), process))
-        if len(processes) == 6 or i == count - 1:  # so many at once
+        if len(processes) == 6 or i == 7:  # so many at once
             demand_sound(processes)
             processes.clear()
     for file in tmp_path.glob("*.json"):
@@ -345,15 +347,15 @@ def test_signals_at_random_moments(count, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, rare(signal.SIGHUP), rare(signal.SIGTERM)])
-def test_what_is_ignored_stays_ignored(number):
+def test_what_is_ignored_stays_ignored():
     """nohup, and jobs in the background of scripts."""
     process = started(
         READY.format(number=-1, more=""), "simulate", "khang", "--format", "json", "--quiet", answer=signal.SIG_IGN
     )
     for pause in (0.0, 0.3, 0.3):
         time.sleep(pause)
-        os.kill(process.pid, number)
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+            os.kill(process.pid, number)
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (0, b"")
     assert json.loads(out)["summary"]["complete"]
