@@ -89,7 +89,7 @@ def test_a_planar_robot_that_twists_is_drawn_in_space():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["spatial", "canadarm", "piedboeuf"])
+@pytest.mark.parametrize("name", ["spatial", "piedboeuf"])
 def test_no_panel_of_modes_is_empty(name):
     """Also where there are fewer modes with joints locked; all of them where all are wanted."""
     answer = kronbot.load(name).modes()
