@@ -277,7 +277,6 @@ def test_a_parameter_may_be_called_like_a_variable():
         ("khang", "1", ["J_T", "J_R", "H_T", "M"]),
         ("khang", "2", ["J_T", "M"]),
         rare("canadarm", "1", ["J_T"]),
-        rare("canadarm", "1", ["H_T", "M"]),
     ],
 )
 def test_numbers_put_in_give_the_trace(name, order, matrices):
