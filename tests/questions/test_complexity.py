@@ -67,7 +67,6 @@ def test_fewer_operations_than_table_1():
 @pytest.mark.parametrize(
     ("function", "lengths"),
     [
-        rare("forward_recursive", (2, 3, 12)),
         rare("inverse", (2, 3, 10)),
         ("jacobian", (2, 3, 10)),
         rare("forward_recursive", (2, 3, 8, 64)),

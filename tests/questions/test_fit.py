@@ -169,7 +169,7 @@ links:
 """
 
 
-@pytest.mark.parametrize("count", [16, rare(100)])
+@pytest.mark.parametrize("count", [16, rare(50)])
 def test_noise_is_what_it_was(count):
     """Over draws of noise the errors of the estimates are as often beyond theirs as they should be (chi-square)."""
     true, names = {"l": 0.52, "k": 44.0, "mp": 1.1, "off": 0.02}, ["l", "k", "mp", "off"]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from thinned import rare
 
 import kronbot
 
@@ -137,10 +136,10 @@ def seen(joints, p, q):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("fingers", "poses", "count"), [(2, 60, 65), rare(7, 90, 142)])
-def test_what_is_found_is_what_was_there(fingers, poses, count):
+def test_what_is_found_is_what_was_there():
     """True values drawn from the priors come back within their errors, in few steps though much cannot be told."""
-    joints, rng = humanoid(fingers), np.random.default_rng(4)
+    poses, count = 60, 65
+    joints, rng = humanoid(2), np.random.default_rng(4)
     file, deviation = parameters(joints)
     true = {name: value + deviation[name] * rng.normal() for name, value in file.items()}
     q = rng.uniform(-1, 1, (poses, len(joints))) * [0.6 if each.name[0] == "t" else 1.3 for each in joints]

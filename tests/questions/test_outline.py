@@ -30,12 +30,14 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize("name", thinned(sorted(shipped_robots()), ["khang"]))
+# All but one that has the names of another.
+@pytest.mark.parametrize("name", thinned(sorted(set(shipped_robots()) - {"canadarm-craig-bampton"}), ["khang"]))
 def test_answers_hold_nothing_else(name):
     """Numbers, texts, arrays with their labels, and series in their order, of all questions to all shipped robots."""
     whole = kronbot.load(name)
+    # Derivatives of so many coordinates take longer than all the rest.
+    whole = whole.at_order("1") if whole.n > 12 else whole
     for question, given in ASKED:
-        # Multipliers of so many coordinates take longer than all the rest.
         robot = whole.at_order("0") if question == "linearize_along" and whole.n > 12 else whole
         possible = {word: (value,) for word, value in given.items()}
         told = import_module(f"kronbot.questions.{question}").outline(robot.model, possible)

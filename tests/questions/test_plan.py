@@ -261,10 +261,9 @@ def test_a_search_that_is_stopped_early_has_an_answer_or_says_what_to_do(monkeyp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("elastic", ["", SPRING])
-def test_what_a_search_has_found_outlasts_later_ones(elastic, monkeypatch):
+def test_what_a_search_has_found_outlasts_later_ones(monkeypatch):
     """Motions, torques nearest to theirs, torques of least effort: no later step of the search loses what there is."""
-    left, robot, found = ending(monkeypatch), two(elastic), list[str]()
+    left, robot, found = ending(monkeypatch), two(), list[str]()
     steps = 1
     while not found or found[-1] != "effort":
         left[0] = steps = 2 * steps
@@ -663,7 +662,7 @@ def unjudged(monkeypatch):
     monkeypatch.setattr(judgement, "judged", lambda *given: {})
 
 
-@pytest.mark.parametrize("seed", thinned([0, 1, 3, 4], [0]))
+@pytest.mark.parametrize("seed", thinned([0, 1, 4], [0]))
 def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path, unjudged):
     """What the file of a plan makes of the arm, by another integrator: it arrives, within its limits."""
     text, goal, duration = random_arm(seed)
@@ -681,10 +680,9 @@ def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [3, 8])
-def test_torques_of_arms_that_hardly_damp_hold_in_an_independent_simulation(seed, tmp_path, unjudged):
+def test_torques_of_an_arm_that_hardly_damps_hold_in_an_independent_simulation(tmp_path, unjudged):
     """Modes of 3 to 290 rad/s with joints held, damped by 1 %: the file of a plan, by another integrator."""
-    text, goal, duration = random_arm(seed)
+    text, goal, duration = random_arm(8)
     text = text.replace("craig-bampton", "craig-bampton, damping: {ratio: 0.01}")
     text = text.replace("{stiffness", "{damping: 0.5, stiffness")
     found = kronbot.loads(text).plan(goal, duration=duration, least="nearest")
@@ -771,7 +769,7 @@ def test_an_arm_on_a_floating_base_moves_by_the_plan_of_one_that_is_held(tmp_pat
     write(held.plan(goal, duration=20, drive="motion"), tmp_path / "plan.csv")
     follow = ", ".join(f"{name}: {{motion: {{type: table, file: plan.csv, held: true}}}}" for name in goal)
     (tmp_path / "afloat.yaml").write_text(f"{text[:motion]}\nsimulate: {{drive: {{{follow}}}}}\n")
-    run = kronbot.load(tmp_path / "afloat.yaml", order="1").simulate(24, 0.1)
+    run = kronbot.load(tmp_path / "afloat.yaml", order="1").simulate(24, 0.1, solver="dop853")
     assert [run[name][-1] for name in goal] == pytest.approx([*goal.values()], abs=1e-9)
     after = run["t"] > 20.05
     assert (
