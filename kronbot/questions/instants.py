@@ -56,7 +56,7 @@ class Instants:
         there, nor where nothing is damped.
         """
         rows = self.rows(np.array([t]))
-        s, c = rows["inward"][0, contact, free], rows["c"][0, contact]
+        s, c = rows["inward"].reshape(-1, self.robot.n)[contact, free], rows["c"][0, contact]
         return (s, c * s) if c and s.any() else None
 
     @cached_property
@@ -75,7 +75,8 @@ class Instants:
         return _turning(beyond, self.looks)[1]
 
     def rows(self, times: Array) -> Mapping[str, Array]:
-        """Depths, forces, damping c (N, m each) and the derivatives of depths by q, ``inward`` (N, m, n)."""
+        """Depths, forces, damping c (N, m each) and the derivatives of depths by q, ``inward`` (N, m, n), (N, m) of one
+        coordinate."""
         return _contacts(self.robot, self.purpose).rows(*self.way(times))
 
     @property

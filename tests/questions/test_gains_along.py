@@ -12,6 +12,7 @@ from kronbot.cli.main import run as command_line
 from kronbot.errors import DescriptionError, Interrupted, UsageError
 from kronbot.questions import design_along
 from kronbot.questions.design import outline
+from kronbot.questions.instants import Instants
 
 ARM = boom_and_arm(", damping: {ratio: 0.05}")
 FINITE = "motion: {q1: {type: cycloidal, from: 0, to: 1, duration: 1.2}}\n"
@@ -129,6 +130,21 @@ def test_gains_see_the_peak_of_friction_where_a_joint_turns_back(smoothing):
     way = (rate, {}) if smoothing == 0.1 else (lambda t: [-20, 0], lost)
     assert found["P"][0] == pytest.approx(a_period_earlier(found["P"][-1], *way), rel=1e-6)
     assert not found.warnings
+
+
+def test_a_stop_of_the_only_coordinate_has_instants():
+    """Its slope is 1; where none is met there are none."""
+    text = SLIDER.replace("PART", "limits: [-5, END], stops: {stiffness: 200, damping: c}")
+
+    def instants(end):
+        robot = kronbot.loads(text.replace("END", end)).with_parameters(c=5).model
+        return Instants(robot, lambda t: (t[:, None], np.ones((len(t), 1))), np.linspace(-1, 1, 9), "test")
+
+    (t,), (which,), (begins,) = instants("0.2").contacts
+    assert t == pytest.approx(0.2, abs=1e-15)
+    assert begins
+    assert np.array_equal(instants("0.2").stiffening(t, which, [0]), [[1], [5]])
+    assert [part.size for part in instants("3").contacts] == [0, 0, 0]
 
 
 @pytest.mark.slow
