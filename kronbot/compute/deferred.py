@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ def computing() -> Iterator[None]:
     What a handler of signals raises comes through as itself.
     """
     try:
-        with AtWork(), OwnErrors(), np.errstate(all="ignore"):
+        with AtWork() as part, nullcontext() if part else OwnErrors(), np.errstate(all="ignore"):
             yield
     except np.linalg.LinAlgError as error:
         why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"

@@ -29,12 +29,15 @@ class _Gate:
         self.forking: int | None = None
         self.shut = False
 
-    def enter(self, depth: int) -> None:
+    def enter(self, depth: int) -> int:
+        """Deeper by so much; how deep it was."""
         me = get_ident()
         with self.free:
             while self.forking not in (None, me) and me not in self.depths:
                 self.free.wait(PATIENCE)
-            self.depths[me] = self.depths.get(me, 0) + depth
+            was = self.depths.get(me, 0)
+            self.depths[me] = was + depth
+        return was
 
     def leave(self, depth: int | None) -> int:
         """Back by a depth, or all the way; how deep it was."""
@@ -75,12 +78,14 @@ if hasattr(os, "register_at_fork"):
 
 
 class AtWork:
-    """While a question is answered. Raises KronbotError in a process that was forked beside one."""
+    """While a question is answered: whether it is part of another one. Raises KronbotError in a process that was forked
+    beside one.
+    """
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> bool:
         if _gate.shut:
             raise Failure(BESIDE)
-        _gate.enter(1)
+        return _gate.enter(1) > 0
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import compress
 from types import FrameType
 from typing import NoReturn
 
@@ -227,8 +228,8 @@ class OwnErrors:
         here = _ALL if threading.current_thread() is threading.main_thread() else ()
         self._heard = {
             number: _Heard(handler)
-            for number, handler in zip(here, map(signal.getsignal, here), strict=True)
-            if callable(handler) and handler != _met.note and not isinstance(handler, _Heard)
+            for number in compress(here, map(callable, map(signal.getsignal, here)))
+            if (handler := signal.getsignal(number)) != _met.note and not isinstance(handler, _Heard)
         }
         for number, note in self._heard.items():
             signal.signal(number, note)
