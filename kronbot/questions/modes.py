@@ -76,11 +76,13 @@ class Vibrations:
 
     def found(self, q: Array, qd: Array, held: frozenset[int]) -> list[dict[str, Found]]:
         """By case (``_cases``) what is found at postures and rates (N, n)."""
-        entries, names = Entries.at(self.trace, (q, qd)), self.robot.coordinates
+        entries, names, cases = Entries.at(self.trace, (q, qd)), self.robot.coordinates, _cases(self.robot, held)
+        solved = {"free": solutions(entries, names, cases["free"])}
+        solved["locked"] = solutions(entries, names, cases["locked"], solved["free"])
         by_case = {}
-        for case, locked in _cases(self.robot, held).items():
+        for case, locked in cases.items():
             still = frozen(entries, self.robot.others(locked))
-            by_case[case] = [Found(*each) for each in zip(solutions(entries, names, locked), still, strict=True)]
+            by_case[case] = [Found(*each) for each in zip(solved[case], still, strict=True)]
         return [{case: each[i] for case, each in by_case.items()} for i in range(len(q))]
 
     def at(

@@ -24,9 +24,9 @@ WIDE = float(np.finfo(np.longdouble).eps)
 
 @dataclass(frozen=True)
 class Polynomial:
-    """P(s) = sum s^k A_k of real n x n matrices, with bounds of the errors of their entries, or one P for every s.
+    """P(s) = sum s^k A_k of real n x n matrices, with bounds of the errors of their entries.
 
-    Where they are all ``symmetric`` left vectors are right ones. ``zeros`` of its roots are known to be at zero.
+    Or many of them, of matrices (M, 1, n, n), each for equally many of the numbers s. Where they are all ``symmetric`` left vectors are right ones. ``zeros`` of its roots are known to be at zero.
     """
 
     matrices: Sequence[Array]
@@ -68,9 +68,9 @@ class Polynomial:
 
     def scale(self, s: Numbers) -> Array:
         """Powers of two (N, n) that bring the diagonal of ``size`` to one."""
-        size = self.size(s)
-        diagonal = np.diagonal(size, axis1=1, axis2=2)
-        usual = diagonal if (diagonal > 0).all() else np.where(diagonal > 0, diagonal, size.max(axis=2))
+        usual = _sum([np.diagonal(A, axis1=-2, axis2=-1)[..., None] for A in self._sizes], np.abs(s))[:, :, 0]
+        if not (usual > 0).all():
+            usual = np.where(usual > 0, usual, self.size(s).max(axis=2))
         return balancing(np.where(usual > 0, usual, 1.0))
 
     @cached_property
@@ -86,8 +86,7 @@ class Polynomial:
         parts = [part.astype(np.longdouble) for part in sides]
         for A in reversed(self._wide):
             A = A.swapaxes(-1, -2) if left else A
-            # One matrix, or one for every s.
-            whole = [A @ part if A.ndim == 2 else (A @ part.T[:, :, None])[:, :, 0].T for part in parts]
+            whole = [A @ part if A.ndim == 2 else _by_systems(A, part) for part in parts]
             total = total * (z.conj() if left else z) + (whole[0] if len(whole) == 1 else whole[0] + 1j * whole[1])
         return total
 
@@ -110,7 +109,7 @@ class Polynomial:
         which these are orthogonal; else they are in general position. Where symmetry gives the left vector, it is left
         out.
         """
-        n, scale = len(self.matrices[0].T), self.scale(s)
+        n, scale = self.matrices[0].shape[-1], self.scale(s)
         if near is None:
             # Nothing in a robot is like these.
             usual = np.cos(np.arange(1, 2 * n + 1) ** 2 * 0.7).reshape(2, n) / np.sqrt(n)
@@ -133,12 +132,14 @@ class Polynomial:
         return Bordered(sides[0], sides[-1], scale[:, :, None] * H[:, :n, :n] * scale[:, None, :], scale)
 
 
-def together(many: Sequence[Polynomial], counts: int | Sequence[int]) -> Polynomial:
+def together(many: Sequence[Polynomial], counts: Sequence[int]) -> Polynomial:
     """Polynomials for so many numbers s each."""
     if len(many) == 1:
         return many[0]
     sides = (zip(*side, strict=True) for side in ((p.matrices for p in many), (p.errors for p in many)))
-    matrices, errors = ([np.repeat(np.array(each), counts, axis=0) for each in side] for side in sides)
+    matrices, errors = ([np.array(each)[:, None] for each in side] for side in sides)
+    if len(set(counts)) > 1:
+        matrices, errors = ([np.repeat(A, counts, axis=0) for A in side] for side in (matrices, errors))
     return Polynomial(matrices, errors, many[0].symmetric)
 
 
@@ -156,13 +157,25 @@ class Bordered:
     scale: Array
 
 
+def each(A: Numbers, X: Numbers) -> Numbers:
+    """A matrix, or those of many polynomials, in front of what meets them for every s (N, k, l)."""
+    return X if A.ndim == 2 else X.reshape(len(A), -1, *X.shape[1:])
+
+
+def _by_systems(A: Wide, X: Wide) -> Wide:
+    """Columns of X (n, N) times those matrices (M, 1, n, n) that they are for."""
+    n, count = X.shape
+    return (A[:, 0] @ X.reshape(n, len(A), -1).swapaxes(0, 1)).swapaxes(1, 2).reshape(count, n).T
+
+
 def _sum(parts: Sequence[Array], s: Numbers) -> Numbers:
     """sum s^k A_k (N, n, n) of parts A_k at s (N,), by Horner's rule."""
-    z = s[:, None, None]
+    z = each(parts[0], s[:, None, None])
     total: Numbers = parts[-1] * (z if len(parts) > 1 else np.ones_like(z))
     for A in parts[-2:0:-1]:
         total = (total + A) * z
-    return total + parts[0] if len(parts) > 1 else total
+    total = total + parts[0] if len(parts) > 1 else total
+    return total.reshape(-1, *total.shape[-2:])
 
 
 def balancing(size: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.floats import Array
-from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers, Polynomial, Wide
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers, Polynomial, Wide, each
 
 Complex = npt.NDArray[np.complex128]
 
@@ -69,7 +69,8 @@ def refined(p: Polynomial, s: Numbers, right: Numbers | None = None, left: Numbe
     errors = _errors(p, s, X.T, Y.T, slope, near_by.rest)
     residual = residual + step[:, None] * change
     if len(p.matrices) == 3:
-        residual += step[:, None] ** 2 * (p.matrices[2] @ X.T[:, :, None])[:, :, 0]
+        A = p.matrices[2]
+        residual += step[:, None] ** 2 * (A @ each(A, X.T[:, :, None])).reshape(X.T.shape)
     after, rest = s + step, near_by.rest
     # The same inverse takes the step out of the vectors.
     x, back = _turned(X.T, rest, residual, near_by.scale)
@@ -91,12 +92,17 @@ def _errors(p: Polynomial, s: Numbers, X: Numbers, Y: Numbers, slope: Numbers, r
     moved = spread @ x
     first = (y @ moved).ravel() / np.abs(slope)
     turned = (y @ spread @ (np.abs(rest) @ moved)).ravel()
-    later = sum(k * np.abs(s) ** (k - 1) * (y @ E @ x).ravel() for k, E in enumerate(p.errors) if k)
-    bent = np.abs(Y.conj()[:, None] @ p.matrices[2] @ X[:, :, None]).ravel() if len(p.matrices) == 3 else 0.0
+    later = sum(k * np.abs(s) ** (k - 1) * _form(y, E, x) for k, E in enumerate(p.errors) if k)
+    bent = np.abs(_form(Y.conj()[:, None], p.matrices[2], X[:, :, None])) if len(p.matrices) == 3 else 0.0
     share = (turned / np.maximum(first, TINY) + later + first * bent) / np.abs(slope)
     share = np.where(first > 0, share, 0.0)
     grown = np.where(share < CROWDED, 2 / (1 + np.sqrt(np.maximum(1 - 4 * share, 0.0))), np.inf)
     return np.asarray(np.where(first > 0, first * grown, 0.0) + ROUNDING / 2 * np.abs(s))
+
+
+def _form(y: Numbers, A: Array, x: Numbers) -> Numbers:
+    """y A x of rows y (N, 1, n) and columns x (N, n, 1)."""
+    return np.asarray(each(A, y) @ A @ each(A, x)).ravel()
 
 
 def _turned(X: Numbers, rest: Numbers, residual: Wide, scale: Array) -> tuple[Numbers, Numbers]:

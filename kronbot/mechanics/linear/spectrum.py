@@ -59,11 +59,20 @@ class Solution:
         return poles(self.system) if self.found is None else self.found
 
 
-def solutions(entries: Entries, coordinates: Sequence[str], locked: frozenset[int]) -> list[Solution]:
-    """The models of the coordinates that are not locked (by place), at every point."""
+def solutions(
+    entries: Entries, coordinates: Sequence[str], locked: frozenset[int], wider: Sequence[Solution] = ()
+) -> list[Solution]:
+    """The models of the coordinates that are not locked (by place), at every point.
+
+    Models of these and more, ``wider``, whose M is regular show that so is theirs: eigenvalues of a part lie between
+    those of the whole (Cauchy).
+    """
     kept = [place for place in range(len(coordinates)) if place not in locked]
     names, systems = [coordinates[place] for place in kept], entries.systems(kept)
-    sound = regular(np.array([system.M for system in systems])).tolist()
+    if wider and all(each.regular for each in wider):
+        sound = [True] * len(systems)
+    else:
+        sound = regular(np.array([system.M for system in systems])).tolist()
     found = iter(spectra([system for system, is_sound in zip(systems, sound, strict=True) if is_sound]))
     return [Solution(each, names, ok, next(found) if ok else None) for each, ok in zip(systems, sound, strict=True)]
 
@@ -180,7 +189,7 @@ def _found(own: Sequence[Polynomial], starts: Starts, real: bool) -> list[Found]
             chosen = [part.reshape(-1, *part.shape[2:]) for part in begun]
         else:
             chosen = [part[upper[places]] for part in begun]
-        after = refined(together([own[i] for i in places], m), *chosen)
+        after = refined(together([own[i] for i in places], [m] * len(places)), *chosen)
         plain = plainly(after, (len(places), m))
         for k, i in enumerate(places):
             rows = after.part(slice(k * m, (k + 1) * m))
