@@ -130,25 +130,21 @@ def of_squares(made: list[Pole], symmetric: bool) -> list[Pole]:
 
 def _of_square(pole: Pole, symmetric: bool, alone: bool) -> list[Pole]:
     """The poles of a pole's value s^2: a pair on an axis where forces have a potential, else four."""
-    square = pole.value
+    square, x, y, group = pole.value, pole.right, pole.left, pole.group
     root = cmath.sqrt(square)  # in the right half plane
     error = min(pole.error / abs(root), math.sqrt(pole.error)) if root else math.sqrt(pole.error)
     real = square.imag == 0 or symmetric
-
-    def at(s: complex, count: int, group: int, growth: float = error, mirrored: bool = False) -> Pole:
-        x, y = (pole.right.conj(), pole.left.conj()) if mirrored else (pole.right, pole.left)
-        known = error, growth, pole.share / 2, pole.refined, pole.place, pole.block
-        return Pole(s, x, y, count, group, *known)
-
+    known = pole.share / 2, pole.refined, pole.place, pole.block
     if real and square.real <= 0:
         certain = square.real < -pole.error and (symmetric or alone)
-        return [at(1j * abs(root), 2, pole.group, 0.0 if certain else error)]
+        return [Pole(1j * abs(root), x, y, 2, group, error, 0.0 if certain else error, *known)]
     # Of one group only where no error tells them apart.
-    other = pole.group if abs(root) <= error else pole.group + APART
+    other = group if abs(root) <= error else group + APART
     if real:
         size = complex(abs(root))
-        return [at(-size, 1, pole.group), at(size, 1, other)]
-    return [at(root, 2, pole.group), at(-root.conjugate(), 2, other, mirrored=True)]
+        return [Pole(-size, x, y, 1, group, error, error, *known), Pole(size, x, y, 1, other, error, error, *known)]
+    mirrored = Pole(-root.conjugate(), x.conj(), y.conj(), 2, other, error, error, *known)
+    return [Pole(root, x, y, 2, group, error, error, *known), mirrored]
 
 
 def on_axis(made: list[Pole]) -> list[Pole]:

@@ -62,11 +62,14 @@ def keeps_energy_bounded(system: SecondOrder) -> bool:
     """Whether no deviation can grow: K symmetric and positive but for free directions, D taking no energy in."""
     if not system.potential:
         return False
-    size = np.sqrt(np.abs(np.diag(system.K)))
-    pivots = {*echelon(system.free * np.where(size > 0, size, 1.0)[:, None])[1].tolist()}
-    rest = np.array([i for i in range(len(system.K)) if i not in pivots], dtype=int)
-    stiffness, error = _spectrum(system.K[rest[:, None], rest], system.dK[rest[:, None], rest])
-    return len(stiffness) == len(rest) and bool((stiffness > error).all()) and _takes_energy(system)
+    K, dK = system.K, system.dK
+    if system.free.size:
+        size = np.sqrt(np.abs(np.diag(K)))
+        pivots = {*echelon(system.free * np.where(size > 0, size, 1.0)[:, None])[1].tolist()}
+        rest = np.array([i for i in range(len(K)) if i not in pivots], dtype=int)
+        K, dK = K[rest[:, None], rest], dK[rest[:, None], rest]
+    stiffness, error = _spectrum(K, dK)
+    return len(stiffness) == len(K) and bool((stiffness > error).all()) and _takes_energy(system)
 
 
 def _takes_energy(system: SecondOrder) -> bool:
@@ -91,7 +94,7 @@ def _damping(system: SecondOrder) -> tuple[bool, int]:
 def _spectrum(A: Array, E: Array) -> tuple[Array, float]:
     """Eigenvalues of the symmetric part of A, scaled to a unit diagonal, and their error; zero rows are left out."""
     A, E = (A + A.T) / 2, (E + E.T) / 2
-    size = np.sqrt(np.abs(np.diag(A)))
+    size = np.sqrt(np.abs(A.diagonal()))
     if not size.all():
         used = np.flatnonzero(A.any(axis=0) | E.any(axis=0))
         A, E, size = A[used][:, used], E[used][:, used], size[used]
