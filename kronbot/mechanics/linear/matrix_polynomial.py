@@ -26,7 +26,8 @@ WIDE = float(np.finfo(np.longdouble).eps)
 class Polynomial:
     """P(s) = sum s^k A_k of real n x n matrices, with bounds of the errors of their entries.
 
-    Or many of them, of matrices (M, 1, n, n), each for equally many of the numbers s. Where they are all ``symmetric`` left vectors are right ones. ``zeros`` of its roots are known to be at zero.
+    Or many of them, of matrices (M, 1, n, n), each for equally many of the numbers s. Where they are all ``symmetric``
+    left vectors are right ones. ``zeros`` of its roots are known to be at zero.
     """
 
     matrices: Sequence[Array]
