@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Units, units_kept
+from kronbot.compute.deferred import later
 from kronbot.compute.trace import Trace, Traced
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
@@ -20,12 +22,16 @@ from kronbot.records import dataclass
 
 @dataclass(frozen=True)
 class Quantity:
-    """A traced matrix with the names of its rows and columns (None for a vector) and its units."""
+    """A traced matrix with the names of its rows and columns (None for a vector) and its units.
+
+    One that is ``late`` is computed when somebody looks at it.
+    """
 
     expression: SX
     rows: Sequence[str]
     columns: Sequence[str] | None
     units: Units
+    late: bool = False
 
     def __post_init__(self) -> None:
         """Names and units are made once, for all answers."""
@@ -46,6 +52,10 @@ class Quantity:
         """Its numbers, or formulas, with their names and units; along an axis as a stack."""
         return NamedArray(values, self.rows, self.units, self.columns, axis)
 
+    def later(self, name: str, found: Callable[[], Mapping[str, npt.NDArray[Any]]]) -> NamedArray:
+        """The same of what is found by that name, when somebody looks at it."""
+        return later(name, lambda: self.shaped(found()[name]), self.rows, self.units, self.columns)
+
 
 @dataclass(frozen=True)
 class Question:
@@ -65,21 +75,24 @@ class Question:
 
     def at(self, *point: npt.ArrayLike) -> dict[str, NamedArray]:
         """The quantities at one point, a value for every input. Raises UsageError where a parameter has no value."""
-        return self.arrays(self._trace(*point), None)
+        return self._at(self._trace(*point), cache(lambda: self._rest(*point)))
 
     def each(self, *points: npt.NDArray[np.float64]) -> list[dict[str, NamedArray]]:
         """The quantities at many points, each input (N, size), point by point; with the values of a robot for each."""
         if len(points[0]) == 1:
-            return [self.arrays(self._trace(*points), None)]
-        rows = self._trace.rows(*points)
-        return [
-            self.arrays({name: values[i].copy() for name, values in rows.items()}, None) for i in range(len(points[0]))
-        ]
+            return [self._at(self._trace(*points), cache(lambda: self._rest(*points)))]
+        rows, more = self._trace.rows(*points), cache(lambda: self._rest.rows(*points))
+
+        def rest(i: int) -> dict[str, npt.NDArray[np.float64]]:
+            return _row(more(), i)
+
+        return [self._at(_row(rows, i), partial(rest, i)) for i in range(len(points[0]))]
 
     def at_rows(self, *points: npt.NDArray[np.float64]) -> dict[str, NamedArray]:
         """The quantities at many points, each input (N, size), as stacks with the axis ``case`` 1 ... N."""
         cases = list(range(1, len(points[0]) + 1))
-        return self.arrays(self._trace.rows(*points), ("case", cases))
+        rows = {**self._trace.rows(*points), **(self._rest.rows(*points) if self.late.quantities else {})}
+        return self.arrays(rows, ("case", cases))
 
     @property
     def symbols(self) -> dict[str, SX]:
@@ -92,28 +105,55 @@ class Question:
             return self
         other = replace(self, parameters=parameters)
         vars(other)["traced"] = self.traced
+        vars(other)["late"] = self.late.with_values(parameters) if self.late.quantities else self.late
         return other
 
     @cached_property
+    def late(self) -> Question:
+        """The same of what is late in it."""
+        late = {name: replace(quantity, late=False) for name, quantity in self.quantities.items() if quantity.late}
+        return replace(self, quantities=late)
+
+    @cached_property
     def traced(self) -> Traced:
-        """Its quantities, the same for all robots of one structure."""
-        outputs = {name: quantity.expression for name, quantity in self.quantities.items()}
+        """Its quantities that are not late, the same for all robots of one structure."""
+        outputs = {name: quantity.expression for name, quantity in self.quantities.items() if not quantity.late}
         return Traced(self.parameters, self.inputs, outputs, self.purpose)
 
     @cached_property
     def _trace(self) -> Trace:
         return Trace.of(self.traced, self.parameters)
 
+    @property
+    def _rest(self) -> Trace:
+        return self.late._trace
+
+    def _at(
+        self, values: Mapping[str, npt.NDArray[np.float64]], rest: Callable[[], Mapping[str, npt.NDArray[np.float64]]]
+    ) -> dict[str, NamedArray]:
+        """Numbers at one point with their names and units; what is late is found by ``rest``."""
+        found = self.arrays(values, None)
+        if not self.late.quantities:
+            return found
+        return {
+            name: quantity.later(name, rest) if quantity.late else found[name]
+            for name, quantity in self.quantities.items()
+        }
+
     def arrays(
         self, values: Mapping[str, npt.NDArray[np.float64]], axis: tuple[str, Sequence[float]] | None
     ) -> dict[str, NamedArray]:
-        """Numbers of the quantities with their names and units, along an axis as stacks."""
+        """Numbers of quantities with their names and units, along an axis as stacks."""
+        known = ((name, quantity) for name, quantity in self.quantities.items() if name in values)
         if axis is None:
-            return {name: quantity.array(quantity.shaped(values[name])) for name, quantity in self.quantities.items()}
+            return {name: quantity.array(quantity.shaped(values[name])) for name, quantity in known}
         return {
-            name: quantity.array(values[name].reshape(len(axis[1]), *quantity.shape), axis)
-            for name, quantity in self.quantities.items()
+            name: quantity.array(values[name].reshape(len(axis[1]), *quantity.shape), axis) for name, quantity in known
         }
+
+
+def _row(rows: Mapping[str, npt.NDArray[np.float64]], i: int) -> dict[str, npt.NDArray[np.float64]]:
+    return {name: values[i].copy() for name, values in rows.items()}
 
 
 def asked(robot: Robot, what: Hashable, make: Callable[[], Question]) -> Question:

@@ -96,9 +96,9 @@ def dynamics(robot: Robot, rates: bool, derived: bool = True) -> Question:
     pairs = derivative_columns(names, names)
     force = robot.force_units(range(robot.n))
 
-    def matrix(expression: SX, per: list[str]) -> Quantity:
+    def matrix(expression: SX, per: list[str], late: bool = False) -> Quantity:
         columns = pairs if expression.columns() == robot.n**2 else names
-        return Quantity(expression, names, columns, {"rows": force, "columns": per})
+        return Quantity(expression, names, columns, {"rows": force, "columns": per}, late)
 
     acceleration = [f"s2/({unit})" for unit in robot.units]
     rate = [f"s/({unit})" for unit in robot.units]
@@ -109,8 +109,9 @@ def dynamics(robot: Robot, rates: bool, derived: bool = True) -> Question:
         quantities["C"] = matrix(terms.C(symbols["qd"]), rate)
         quantities["C_christoffel"] = matrix(terms.C_christoffel(symbols["qd"]), rate)
     if derived:
-        quantities["C_star"] = matrix(terms.C_star, both)
-        quantities["dM_dq"] = matrix(terms.dM_dq, both)
+        # Four fifths of the work, and few look at them.
+        quantities["C_star"] = matrix(terms.C_star, both, late=True)
+        quantities["dM_dq"] = matrix(terms.dM_dq, both, late=True)
     quantities["g"] = Quantity(terms.g, names, None, {"rows": force})
     quantities["K"] = matrix(robot.stiffness, position)
     quantities["D"] = matrix(terms.D, rate)

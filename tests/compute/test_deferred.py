@@ -70,6 +70,8 @@ def test_what_has_no_answer_says_so_when_it_is_asked_for():
 @pytest.mark.parametrize(
     "ask",
     [
+        lambda robot, q: robot.dynamics(q),
+        lambda robot, q: robot.dynamics(q, qd=[0.2]),
         lambda robot, q: robot.linearize(q),
         lambda robot, q: robot.linearize(q, qd=[0.2]),
         lambda robot, q: robot.modes(q),
