@@ -75,12 +75,12 @@ class Question:
 
     def at(self, *point: npt.ArrayLike) -> dict[str, NamedArray]:
         """The quantities at one point, a value for every input. Raises UsageError where a parameter has no value."""
-        return self._at(self._trace(*point), cache(lambda: self._rest(*point)))
+        return self._at(self._trace(*point), lambda: self._rest(*point))
 
     def each(self, *points: npt.NDArray[np.float64]) -> list[dict[str, NamedArray]]:
         """The quantities at many points, each input (N, size), point by point; with the values of a robot for each."""
         if len(points[0]) == 1:
-            return [self._at(self._trace(*points), cache(lambda: self._rest(*points)))]
+            return [self._at(self._trace(*points), lambda: self._rest(*points))]
         rows, more = self._trace.rows(*points), cache(lambda: self._rest.rows(*points))
 
         def rest(i: int) -> dict[str, npt.NDArray[np.float64]]:
@@ -135,6 +135,7 @@ class Question:
         found = self.arrays(values, None)
         if not self.late.quantities:
             return found
+        rest = cache(rest)
         return {
             name: quantity.later(name, rest) if quantity.late else found[name]
             for name, quantity in self.quantities.items()
