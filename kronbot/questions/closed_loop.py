@@ -10,9 +10,10 @@ from kronbot.compute.arrays import Scalar
 from kronbot.compute.deferred import demand_finite
 from kronbot.description.gains import TIME
 from kronbot.errors import Argument, UsageError
-from kronbot.floats import Array, all_finite
+from kronbot.floats import Array
 from kronbot.mechanics.control.controllers import controllers
 from kronbot.mechanics.control.feedback import disk_margin, in_gain_and_phase, sensitivity_peak
+from kronbot.mechanics.linear.matrix_polynomial import eigen, inverse
 from kronbot.mechanics.motion.drives import drives
 from kronbot.model.robot import Robot
 from kronbot.questions.signals import Choice
@@ -70,9 +71,9 @@ def numbers_of_loop(robot: Robot, gains: Array, own: Sequence[int], M: Array, A:
 
 def stilled(A: Array, B: Array, K: Array) -> Array | None:
     """A whose poles on the imaginary axis that K (s - A)^-1 B does not have decay; None where they are not apart."""
-    from scipy.linalg import eig
-
-    poles, left, right = eig(all_finite(A), left=True, right=True)
+    poles, right = eigen(A)
+    left = inverse(right[None])[0].conj().T
+    left = left / np.linalg.norm(left, axis=0)
     size, still = float(np.abs(poles).max(initial=0.0)), A.astype(complex)
     weights = np.linalg.norm(B, axis=0).max(), np.linalg.norm(K, axis=1).max()
     for i in np.flatnonzero(np.abs(poles.real) <= LOST * size):

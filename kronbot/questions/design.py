@@ -20,18 +20,21 @@ from kronbot.description.wording import listing, unknown
 from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.feedback import (
-    Reached,
     costless,
     disk_margin,
+    estimated,
     filtered,
     idle_directions,
     observer,
     placed,
     reached,
     regulator,
+    with_feedback,
 )
-from kronbot.mechanics.linear.modal import of_first_order
+from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.modal import ACCURACY, Modes, of_first_order
 from kronbot.mechanics.linear.pole import Pole
+from kronbot.mechanics.linear.spectrum import poles as poles_of
 from kronbot.mechanics.linear.state_space import LOST, margins
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.model.build import build
@@ -41,6 +44,7 @@ from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.at_rows import at_rows
 from kronbot.questions.closed_loop import MARGINS, controls, margin_numbers
 from kronbot.questions.costs import UNPAID, cost, unpaid
+from kronbot.questions.designed_poles import both, reached_of, told_of_poles, told_poles
 from kronbot.questions.elements import told_of_time
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
@@ -136,30 +140,32 @@ def design(
     summary |= {"unreached": ", ".join(unreached)} if unreached else {}
     kept = costless([pole for pole in poles if pole not in lost], Q)
     K, P = regulator(rest, Q, R, _in_words(kept, idle[:, :0], names)) if wish.lqr else (placed(rest, wish.poles), None)
-    summary |= _margins(rest, K)
+    loop = with_feedback(system, E, dE, K)
+    closed = Modes(reached_of(poles_of(loop), lost, len(rest.A)), n)
+    told = [*told_of_time(robot), *told_of_poles(loop, closed, wish.lqr, wish.poles)]
+    summary |= margin_numbers(*disk_margin(rest.A, rest.B, K @ rest.N, both(closed.poles)))
     at = np.concatenate([found.point.q[free], np.zeros(n)])
     torques = np.asarray(found.point.tau)[places]
     gains = np.vstack([np.concatenate([[0.0], at]), np.column_stack([torques, K])])
-    closed = np.sort_complex(np.linalg.eigvals(rest.A - rest.B @ K @ rest.N))
-    closed = closed[np.argsort(np.abs(closed), kind="stable")]
     rows = [AT, *(f"{ROW}{joint.name}" for joint in driven)]
     arrays = {
         "gains": NamedArray(gains, rows, "SI", [TORQUE, *states]),
         "K": NamedArray(K, inputs, "SI", states),
-        "poles": NamedArray(closed[closed.imag >= 0], numbered(int((closed.imag >= 0).sum())), "rad/s"),
+        **told_poles(closed),
     }
     if P is not None:
         arrays["P"] = NamedArray((P + P.T) / 2, states, "SI", states)
     if wish.noise is not None:
-        seen = _observer(A, B, at, wish.noise, states, inputs)
+        seen = _observer(system, (A, B), at, wish.noise, states, inputs)
         C = np.eye(2 * n)[[states.index(name) for name in seen["L"].columns or ()]]
         if len(rest.A) == 2 * n:
-            summary["filtered_disk_margin"] = disk_margin(*filtered(A, B, C, K, seen["L"].values))[0]
+            every = np.concatenate([both(closed.poles), both(seen["observer_poles"].values)])
+            summary["filtered_disk_margin"] = disk_margin(*filtered(A, B, C, K, seen["L"].values), every)[0]
         arrays |= seen
-    stopped, told = None, told_of_time(robot)
+    stopped = None
     which = "it" if len(unreached) == 1 else "them"
     told += [f"no torque reaches {listing(unreached, 3)}: the gains leave {which} alone"] if unreached else []
-    slowest, fastest = float(np.abs(closed.real).min()), float(np.abs(closed).max())
+    slowest, fastest = float(np.abs(closed.poles.real).min()), float(np.abs(closed.poles).max())
     if P is not None and not locked:
         model = found, P, Q, R, states, inputs, slowest, fastest
         costs, doubts, stopped = _costs(robot, wish, arrays["gains"], model, progress)
@@ -211,17 +217,19 @@ def _in_words(lost: Sequence[Pole], idle: Array, names: Sequence[str]) -> list[s
     return list(dict.fromkeys(told))
 
 
-def _margins(rest: Reached, K: Array) -> dict[str, Scalar]:
-    return margin_numbers(*disk_margin(rest.A, rest.B, K @ rest.N))
-
-
 def _observer(
-    A: Array, B: Array, at: Array, noise: Mapping[str, float], states: Sequence[str], inputs: Sequence[str]
+    system: SecondOrder,
+    model: tuple[Array, Array],
+    at: Array,
+    noise: Mapping[str, float],
+    states: Sequence[str],
+    inputs: Sequence[str],
 ) -> dict[str, NamedArray]:
     """The Kalman filter: densities of the noise of sensors that see a state each, and of torques (default 1).
 
     With all that simulations want of it (``estimator``), as a file has it.
     """
+    A, B = model
     sensors = {name: value for name, value in noise.items() if name not in inputs}
     if not sensors:
         raise UsageError(Argument("noise"), ": a Kalman filter wants sensors, like q1: 1e-4")
@@ -229,13 +237,11 @@ def _observer(
     moved = _by_name({name: value for name, value in noise.items() if name in inputs}, inputs, "noise", 1.0)
     C = np.eye(len(states))[[states.index(name) for name in sensors]]
     L = observer(A, C, B @ np.diag(moved**2) @ B.T, np.diag(np.array(list(sensors.values())) ** 2))
-    found = np.sort_complex(np.linalg.eigvals(A - L @ C))
-    found = found[found.imag >= 0]
     columns = [AT, *(SEEN + name for name in sensors), *inputs, *states]
     return {
         "estimator": NamedArray(np.column_stack([at, L, B, A]), list(states), "SI", columns),
         "L": NamedArray(L, list(states), "SI", list(sensors)),
-        "observer_poles": NamedArray(found, numbered(len(found)), "rad/s"),
+        **told_poles(Modes(estimated(system, A, L, C), len(A)), "observer_"),
     }
 
 
@@ -260,7 +266,7 @@ def _costs(
         return costs, [f"no cost is simulated: the slowest pole, {slowest:.3g} 1/s, would take {duration:.3g} s"], None
     q = {i: float(found.point.q[i] + start[i]) for i in range(robot.n)}
     qd = {i: float(start[robot.n + i]) for i in range(robot.n)}
-    run = Run(duration, duration / ROWS, "recursive", "rodas", Tolerances(1e-8, 1e-10), q, qd)
+    run = Run(duration, duration / ROWS, "recursive", "dop853", Tolerances(1e-8, 1e-10), q, qd)
     try:
         series = simulate(with_gains(robot, gains), run, progress)
         if series.error is not None:
@@ -333,14 +339,14 @@ def outline(robot: Robot, given: Given) -> Outline:
         stacks = {"gains": ([AT, *inputs], [TORQUE, *states]), "K": (inputs, states), "P": (states, states)}
         numbers = ["states", "duration", "period", "intervals", "cost_predicted", "cost_simulated"]
         return Outline([*numbers, "largest_multiplier"], [], dict(stacks), stacks=list(stacks))
+    known = (("poles", None), ("accuracy", list(ACCURACY)))
     arrays: dict[str, tuple[Sequence[str], Sequence[str] | None]] = {
         "gains": ([AT, *inputs], [TORQUE, *states]),
         "K": (inputs, states),
-        "poles": (numbered(len(states)), None),
         "P": (states, states),
         "L": (states, states),
         "estimator": (states, [AT, *(SEEN + name for name in states), *inputs, *states]),
-        "observer_poles": (numbered(len(states)), None),
+        **{side + word: (numbered(len(states)), columns) for side in ("", "observer_") for word, columns in known},
     }
     numbers = ["states", "reached", *MARGINS, "filtered_disk_margin", "cost_predicted", "cost_simulated"]
     return Outline(numbers, ["unreached"], arrays, (), ("disk_margin",), ("poles", "observer_poles"))

@@ -91,8 +91,34 @@ def test_sampled_control_converges_with_first_order():
     assert errors[:-1] / errors[1:] == pytest.approx([2, 2], rel=0.03)
 
 
+@pytest.mark.parametrize(("gravity", "side"), [("rigid", "link"), ("flexible", "link"), rare("rigid", "motor")])
+def test_weight_is_held_at_the_joint_values_that_are_measured(gravity, side):
+    """A pendulum's, m g l cos q, behind its shaft or at its motor; a joint that is measured behind it comes to stand at
+    its target."""
+    pendulum = Robot(
+        model(f"""
+        kronbot: 1
+        name: pendulum
+        gravity: [0, -9.81, 0]
+        links:
+          - name: a
+            joint: {{type: revolute, name: q1, damping: 3, rotor_inertia: 1, elastic: {{stiffness: 40, damping: 3}}}}
+            pose: {{}}
+            rigid: {{mass: 2, com: [0.5, 0, 0]}}
+        control: {{q1: {{pid: {{kp: 20, kd: 2, side: {side}}}, target: 0.3, gravity: {gravity}}}}}
+        """)
+    )
+    q = {"q1": 0.2, "q1.motor": 0.5}
+    measured = q["q1.motor" if side == "motor" else "q1"]
+    found = pendulum.simulate(q=q, duration=40, step=40, solver="rodas", rtol=1e-6)
+    assert found["torque.q1"][0] == pytest.approx(20 * (0.3 - measured) + 9.81 * np.cos(measured), rel=1e-9)
+    assert (abs(found["q1"][-1] - 0.3) < 1e-6) == (side == "link")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("gravity", "side"), [("none", "motor"), ("rigid", "link"), ("flexible", "motor")])
+@pytest.mark.parametrize(
+    ("gravity", "side"), [("none", "motor"), ("rigid", "link"), ("flexible", "motor"), ("flexible", "link")]
+)
 def test_poles_of_the_closed_loop_are_differences_of_simulations(gravity, side):
     """exp(A t) in some directions by central differences of runs near the rest; poles are the eigenvalues of A."""
     robot = arm(gravity, side)
@@ -256,6 +282,46 @@ def test_margins_of_a_loop_cut_at_its_torques(tmp_path):
         "links:", "base: {type: floating, rigid: {mass: 9, inertia: {Ixx: 2, Iyy: 2, Izz: 2}}}\nlinks:"
     )
     assert "disk_margin" not in Robot(model(afloat)).linearize(closed_loop=True).summary
+
+
+PAIR = """
+kronbot: 1
+name: pair
+gravity: [0, 0, 0]
+links:
+  - name: a
+    joint: {type: revolute, name: q1, spring: {stiffness: 1}}
+    pose: {}
+    rigid: {inertia: {Ixx: 1, Iyy: 1, Izz: 1}}
+  - name: b
+    parent: world
+    joint: {type: revolute, name: q2, spring: {stiffness: 1}}
+    pose: {}
+    rigid: {inertia: {Ixx: 1, Iyy: 1, Izz: 1}}
+control: {state_feedback: {K: gains.csv}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("stiff", "damped", "said"),
+    [
+        rare((3e-14, -3e-14), (0, 0), "unstable"),
+        ((1e-14, -1e-14), (0, 0), "unstable"),
+        ((1e-16, -1e-16), (0, 0), "undecided"),
+        rare((1e-16, 1e-16), (0, 0), "stable, undamped"),
+        rare((0, 0), (1e-17, 1e-17), "undecided"),
+    ],
+)
+def test_gains_that_couple_equal_oscillators(tmp_path, stiff, damped, said):
+    """By +e and -e they grow by e/2, however small: LAPACK finds no eigenvalues of some, and e beside 1 is no rounding.
+    Rates crossed by e grow, too; equal stiffness is a spring's."""
+    rows = [f"torque.q1,0,0,{stiff[0]},0,{damped[0]}", f"torque.q2,0,{stiff[1]},0,{damped[1]},0"]
+    (tmp_path / "gains.csv").write_text("\n".join([",torque,q1,q2,q1_dot,q2_dot", "at,0,0,0,0,0", *rows]))
+    (tmp_path / "pair.yaml").write_text(PAIR)
+    found = kronbot.load(str(tmp_path / "pair.yaml")).linearize(equilibrium=True, closed_loop=True).summary
+    assert found["verdict"].split(": ")[1].startswith(said)
+    if said == "unstable":
+        assert found["largest_growth_rate"] == pytest.approx(stiff[0] / 2, rel=0.01)
 
 
 @pytest.mark.slow

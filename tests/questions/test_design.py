@@ -3,6 +3,7 @@
 import json
 
 import control
+import mpmath
 import numpy as np
 import pytest
 from robots_in_tests import boom_and_arm, model
@@ -136,8 +137,30 @@ def test_poles_are_where_they_are_wanted(arm):
     wanted = [-3 + 4j, -6 + 0j, -7 + 0j, -8 + 30j]
     found = arm.design(q=AT, poles="-3+4i,-6,-7,-8+30j")
     assert np.sort_complex(found["poles"]) == pytest.approx(np.sort_complex(wanted), rel=1e-5)
+    assert found.warnings == ()
     with pytest.raises(UsageError, match="6 poles are wanted, .*; these are 2,"):
         arm.design(q=AT, poles=[-1, -2])
+
+
+@pytest.mark.parametrize("fast", [1e3, rare(30), rare(1e5)])
+def test_poles_told_are_those_of_the_loop(arm, fast):
+    """Where gains leave no digit of A in A - B K: against 30 digits, within the errors that are told; what is missed is
+    said, and so is what rounding moves."""
+    wanted = fast * np.array([-3 + 4j, -6, -7, -8 + 30j])
+    found, linear = arm.design(q=AT, poles=wanted.tolist()), arm.linearize(q=AT, equilibrium=True, inputs="torques")
+    n = len(linear["M_L"])
+    E = np.eye(n)[:, [linear.arrays["M_L"].rows.index(name) for name in ("q1", "q2")]]
+    with mpmath.workdps(30):
+        M, D, K, fed = (mpmath.matrix(each) for each in (*(linear[f"{name}_L"] for name in "MDK"), E @ found["K"]))
+        loop, inverse = mpmath.eye(2 * n), mpmath.inverse(M)
+        loop[:n, :n], loop[:n, n:] = mpmath.zeros(n), mpmath.eye(n)
+        loop[n:, :n], loop[n:, n:] = -inverse * (K + fed[:, :n]), -inverse * (D + fed[:, n:])
+        exact = np.array([complex(s) for s in mpmath.eig(loop, left=False, right=False)])
+    off = np.abs(found["poles"][:, None] - exact).min(axis=1)
+    assert (off <= found["accuracy"][:, 0]).all()
+    assert off.max() < 1e-7 * np.abs(exact).max() or fast > 1e3
+    said = " ".join(found.warnings)
+    assert ("in place of" in said) == (fast > 30) and ("a rounding of gains" in said) == (fast > 1e3)
 
 
 def test_disk_margins():

@@ -18,13 +18,14 @@ from kronbot.floats import Array
 from kronbot.mechanics.control.controllers import Controllers
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.pole import Pole
+from kronbot.mechanics.linear.rounding import FED
 from kronbot.mechanics.linear.state_space import Seen, StateSpace
 from kronbot.mechanics.motion.drives import drives
 
 
 def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
     """M, D, K of a linear model with the gains of its robot's controllers, of coordinates and integrals; E beside them,
-    and the gains (joints x all that is fed back).
+    and the gains (joints x all that is fed back); of state feedback its part in K and D, too.
 
     Limits of efforts are left out, and targets stay where they are.
     """
@@ -46,7 +47,9 @@ def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
     D = casadi.blockcat([[parts["D"] - by_qd, -by_I], [-of_qd, -of_I]])
     K = casadi.blockcat([[parts["K"] - by_q, SX(n, m)], [-of_q, SX(m, m)]])
     E = casadi.vertcat(parts["E"], SX(m, parts["E"].columns()))
-    return {**parts, "M": M, "D": D, "K": K, "E": E, "gains": casadi.densify(own)}
+    found = {**parts, "M": M, "D": D, "K": K, "E": E, "gains": casadi.densify(own)}
+    fed_back = {} if fed is None else {FED: casadi.densify(-casadi.horzcat(by_q, by_qd))}
+    return found | fed_back
 
 
 def _unlimited(control: Controllers) -> Controllers:

@@ -99,6 +99,11 @@ class Controllers:
         """The place in q that the controller of a joint sees."""
         return joint.index if self.by_joint[joint.name].pid.side == "link" else joint.driven
 
+    def joint_values(self, q: SX) -> SX:
+        """Values (joints x 1) of all joints as their controllers see them: of those without one, the motors'."""
+        places = [self.measured(j) if j.name in self.by_joint else j.driven for j in self.robot.joints]
+        return q[places, :]
+
     def law(
         self,
         q: SX,
@@ -173,21 +178,23 @@ class Controllers:
         return self.by_joint[joint].gravity or ("none" if self.along else "rigid")
 
     def _weight(self, q: SX) -> SX:
-        """Torques (n x 1) that hold the arm in its sag at the motors' values of q, whatever it swings about it.
+        """Torques (n x 1) that hold the arm in its sag at the measured joint values, whatever it swings about it.
 
         The sag is that of two Newton's steps with the stiffness of the undeformed arm, without stops and tendons, of
-        which drives know nothing.
+        which drives know nothing. Of a joint that is measured behind its shaft the motor is what gives way.
         """
         robot = without_contacts(self.robot)
         U, u = robot.attachment
         at, flexible = SX.sym("q", robot.n), list(robot.flexible)
         state = propagate(robot, at, SX(robot.n, 1))
         forces = casadi.cse(casadi.gradient(elastic_energy(state) + gravity_energy(state), at))
-        place = casadi.densify(U @ q[list(robot.rigid), :] + u)
+        place = casadi.densify(U @ self.joint_values(q) + u)
+        motors = {self.measured(j): j.driven for j in self.joints if j.name in self.by_joint}
+        giving = [motors.get(each, each) for each in flexible]
         if flexible:
-            K = casadi.substitute(casadi.jacobian(forces[flexible, :], at)[:, flexible], at, place)
+            K = casadi.substitute(casadi.jacobian(forces[flexible, :], at)[:, giving], at, place)
             for _ in range(STEPS):
-                place[flexible, :] -= casadi.solve(K, casadi.substitute(forces[flexible, :], at, place))
+                place[giving, :] -= casadi.solve(K, casadi.substitute(forces[flexible, :], at, place))
         return casadi.substitute(forces, at, place)
 
 

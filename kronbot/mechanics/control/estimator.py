@@ -16,6 +16,7 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.floats import Array, all_finite
 from kronbot.mechanics.control.randomness import normal, seeded
+from kronbot.mechanics.linear.matrix_polynomial import eigen
 from kronbot.records import dataclass
 
 # How alike directions of modes may be that are told apart, and how small a pole beside others.
@@ -24,7 +25,7 @@ ALIKE, NOTHING = 1e7, 1e-14
 
 def tangled(F: Array) -> bool:
     """Whether exp(F t) and its integral are no sums over modes to seven digits: poles meet, or one is zero."""
-    values, vectors = np.linalg.eig(F)
+    values, vectors = eigen(F)
     sizes = np.abs(values)
     rows = np.abs(vectors).max(axis=1, keepdims=True)
     return bool(sizes.min() <= NOTHING * sizes.max() or not np.linalg.cond(all_finite(vectors / rows)) < ALIKE)
@@ -71,7 +72,7 @@ class Estimator:
     @cached_property
     def _modes(self) -> tuple[Array, Array]:
         """Eigenvalues of F, and the share of each in exp(F t) (n, n x n)."""
-        values, vectors = np.linalg.eig(self.F)
+        values, vectors = eigen(self.F)
         return values, np.einsum("im,mj->mij", vectors, np.linalg.inv(vectors))
 
     def _flow(self, T: SX) -> tuple[SX, SX]:

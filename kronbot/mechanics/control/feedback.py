@@ -7,6 +7,7 @@ act, and gains see nothing of the others.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -16,8 +17,13 @@ import numpy.typing as npt
 from kronbot.description.wording import listing
 from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array, all_finite
-from kronbot.mechanics.linear.deflation import DUST, SecondOrder
+from kronbot.mechanics.control.stationary import stationary
+from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers, eigen
+from kronbot.mechanics.linear.null_spaces import null_space
 from kronbot.mechanics.linear.pole import Pole
+from kronbot.mechanics.linear.spectrum import poles as poles_of
+from kronbot.mechanics.linear.state_space import Seen, StateSpace, errors_of
 from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
@@ -26,6 +32,8 @@ Complex = npt.NDArray[np.complex128]
 INVARIANT = 1e-7
 # A share of a pole that its real part, and of a mode what weights see of it, is nothing beside.
 STAYING = 1e-9
+# Sums are nothing but rounding below this share of their terms.
+DUST = 1e-13
 TANGLED = "modes that no torque reaches share poles with others: they cannot be taken out"
 # Of a disk margin.
 ACCURACY = 1e-9
@@ -62,18 +70,20 @@ def reached(system: SecondOrder, A: Array, B: Array, lost: Sequence[Pole], idle:
     for pair in pairs:
         for side, vector in zip(sides, pair, strict=True):
             parts = [vector.real, vector.imag] if vector.imag.any() else [vector.real]
-            side += [part / np.linalg.norm(part) for part in parts]
+            side += [_without_dust(part / np.linalg.norm(part), np.ones(2 * n)) for part in parts]
     W, U = (np.array(side).reshape(len(side), 2 * n).T for side in sides)
     if W.shape[1] != U.shape[1] or not W.shape[1]:
         if pairs:
             raise ComputationError(TANGLED)
         return Reached(A, B, np.eye(2 * n), np.eye(2 * n))
-    N = np.asarray(np.linalg.svd(all_finite(W.T))[2][W.shape[1] :].T)
+    N = _without_dust(np.linalg.svd(all_finite(W.T))[2][W.shape[1] :].T, np.ones((2 * n, 1)))
     gram = W.T @ U
     left_over = [np.abs(W.T @ A @ N).max() / np.abs(A).max(), np.abs(W.T @ B).max() / max(np.abs(B).max(), 1e-300)]
     if max(left_over) > INVARIANT or np.linalg.cond(all_finite(gram)) > 1 / INVARIANT:
         raise ComputationError(TANGLED)
-    T = N.T @ (np.eye(2 * n) - U @ np.linalg.solve(gram, W.T))
+    within = np.linalg.solve(gram, W.T)
+    T = N.T @ (np.eye(2 * n) - U @ within)
+    T = _without_dust(T, np.abs(N.T) @ (np.eye(2 * n) + np.abs(U) @ np.abs(within)))
     return Reached(T @ A @ N, T @ B, N, T)
 
 
@@ -103,22 +113,13 @@ def regulator(states: Reached, Q: Array, R: Array, modes: Sequence[str] = ()) ->
 
     Raises ComputationError where there is none: a mode that swings on without cost, as those of these names do.
     """
-    from scipy.linalg import solve_continuous_are
-
     try:
-        P = solve_continuous_are(states.A, states.B, states.N.T @ Q @ states.N, R)
-    except (np.linalg.LinAlgError, ValueError):
-        which = f", {listing(modes)}" if modes else ""
-        why = f"a mode without damping costs nothing{which}; give it a weight, or other weights that are less far apart"
-        raise ComputationError(f"there is no best feedback: {why}") from None
-    K = np.linalg.solve(R, states.B.T @ P)
-    return without_dust(K @ states.T), without_dust(states.T.T @ P @ states.T)
-
-
-def without_dust(gains: Array) -> Array:
-    """Gains, or a matrix of costs, 0 in the place of entries that are nothing beside the largest one: of that a Riccati
-    equation is solved to rounding."""
-    return np.asarray(np.where(np.abs(gains) <= DUST * np.abs(gains).max(initial=0.0), 0.0, gains))
+        P, K = stationary(states.A, states.B, states.N.T @ Q @ states.N, R)
+    except ComputationError as error:
+        what = f"a mode without damping costs nothing, {listing(modes)}" if modes else error
+        why = "give what nothing damps a weight, or weights and efforts that are less far apart"
+        raise ComputationError(f"there is no best feedback: {what}; {why}") from None
+    return _seen(states, K), states.T.T @ P @ states.T
 
 
 def placed(states: Reached, poles: Sequence[complex]) -> Array:
@@ -136,10 +137,22 @@ def placed(states: Reached, poles: Sequence[complex]) -> Array:
             "with the pairs of complex ones"
         )
     try:
-        found = place_poles(states.A, states.B, np.array(every), maxiter=100)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # gains that could be more robust place poles, too
+            found = place_poles(states.A, states.B, np.array(every), maxiter=100)
     except ValueError as error:
         raise ComputationError(f"these poles cannot be placed: {error}") from None
-    return without_dust(found.gain_matrix @ states.T)
+    return _seen(states, np.asarray(found.gain_matrix))
+
+
+def _seen(states: Reached, K: Array) -> Array:
+    """Gains of x from those of z."""
+    return _without_dust(K @ states.T, np.abs(K) @ np.abs(states.T))
+
+
+def _without_dust(A: Array, terms: Array) -> Array:
+    """Sums of terms of those sizes, 0 where they are their rounding: what gains see of modes that no input reaches."""
+    return np.where(np.abs(A) <= DUST * terms, 0.0, A)
 
 
 def observer(A: Array, C: Array, W: Array, V: Array) -> Array:
@@ -147,51 +160,81 @@ def observer(A: Array, C: Array, W: Array, V: Array) -> Array:
 
     Raises ComputationError where there is none: a mode without damping that no sensor sees, or no noise moves.
     """
-    from scipy.linalg import solve_continuous_are
-
     try:
-        P = solve_continuous_are(A.T, C.T, W, V)
-    except (np.linalg.LinAlgError, ValueError):
-        why = "a mode without damping that no sensor sees, or that no noise moves"
-        raise ComputationError(f"there is no Kalman filter: {why}") from None
-    return without_dust(np.linalg.solve(V, C @ P).T)
+        return stationary(A.T, C.T, W, V)[1].T
+    except ComputationError as error:
+        why = "a mode without damping wants a sensor that sees it, and noise that moves it"
+        raise ComputationError(f"there is no Kalman filter: {error}; {why}") from None
 
 
-def disk_margin(A: Array, B: Array, K: Array) -> tuple[float, float]:
+def with_feedback(system: SecondOrder, E: Array, dE: Array, K: Array) -> SecondOrder:
+    """M y'' + D y' + K y = E u with u = -K [y; y'], whose entries have the errors of a rounding of every gain, too."""
+    n, size = len(system.M), np.abs(E) @ np.abs(K)
+    errors = dE @ np.abs(K) + ROUNDING * (1 + E.shape[1]) * size
+    (stiff, damped), (dK, dD) = (np.split(part, [n], axis=1) for part in (E @ K, errors))
+    stiff, damped = system.K + stiff, system.D + damped
+    dK, dD = system.dK + dK + ROUNDING * np.abs(stiff), system.dD + dD + ROUNDING * np.abs(damped)
+    return SecondOrder(system.M, damped, stiff, system.dM, dD, dK, null_space(stiff, dK))
+
+
+def estimated(system: SecondOrder, A: Array, L: Array, C: Array) -> list[Pole]:
+    """Poles of e' = (A - L C) e, A being that of a system: those of z'' = (A - L C) z' that are not z's own at zero."""
+    n, zero = len(A), np.zeros_like(A)
+    none, through = np.zeros((n // 2, n // 2)), np.zeros((n // 2, 1))
+    seen, space = Seen(none, none, none, through), StateSpace(A, np.zeros((n, 1)), zero, through)
+    errors = errors_of(space, system, seen, seen, through, through).A + 2 * ROUNDING * (
+        np.abs(A) + np.abs(L) @ np.abs(C)
+    )
+    found = poles_of(SecondOrder(np.eye(n), L @ C - A, zero, zero, errors, zero, np.eye(n)))
+    return [pole for pole in found if not pole.free]
+
+
+def disk_margin(A: Array, B: Array, K: Array, poles: Complex | None = None) -> tuple[float, float]:
     """How much each input may be multiplied by any f of its own with |f - 1| <= alpha |f + 1|/2, all at once; where.
 
     alpha = 1/max mu(S - 1/2) over the frequencies (rad/s), S = 1/(1 + K (s - A)^-1 B) (Seiler, Packard and Gahinet
     2020). mu is the least largest gain of D (S - 1/2) D^-1 over diagonal D, which is what it is up to three inputs and
     not less with more (Packard and Doyle 1993); so units of inputs do not matter. D is found where the gain under all D
-    so far is largest, until these leave no frequency with more (Bruinsma and Steinbuch 1990). 0 where the loop is not
-    stable.
+    so far is largest, until these leave no frequency with more (Bruinsma and Steinbuch 1990). 0 where the loop, of
+    ``poles`` that are those of A - B K where they are not known better, is not stable.
     """
-    loop = A - B @ K
-    if np.linalg.eigvals(loop).real.max() >= 0:
+    found = eigen(A - B @ K)[0] if poles is None else poles
+    if found.real.max() >= 0:
         return 0.0, 0.0
-    value, w = _peak(loop, B, K, 0.5, np.abs(np.linalg.eigvals(A)))
+    value, w = _peak(A, B, K, 0.5, found)
     return 1 / value, w
 
 
 def sensitivity_peak(A: Array, B: Array, K: Array) -> float:
     """The largest mu(S) over the frequencies, of one input the largest |S|; infinite where the loop is not stable."""
-    loop = A - B @ K
-    return (
-        _peak(loop, B, K, 1.0, np.abs(np.linalg.eigvals(A)))[0] if np.linalg.eigvals(loop).real.max() < 0 else math.inf
-    )
+    poles = eigen(A - B @ K)[0]
+    return _peak(A, B, K, 1.0, poles)[0] if poles.real.max() < 0 else math.inf
 
 
-def _peak(loop: Array, B: Array, K: Array, share: float, poles: Array) -> tuple[float, float]:
-    """The largest mu(S - (1 - share)) over the frequencies of a stable loop, and where; those of its ``poles`` cut
-    open are looked at first."""
+def _peak(A: Array, B: Array, K: Array, share: float, poles: Numbers) -> tuple[float, float]:
+    """The largest mu(S - (1 - share)) over the frequencies of a loop with stable ``poles``, and where.
+
+    A - B K is nowhere summed up: large gains leave no digit of A in it.
+    """
     from scipy.optimize import minimize_scalar
 
-    through = share * np.eye(B.shape[1])
+    n, m = B.shape
+    loop, into = np.block([[A, B], [-K, -np.eye(m)]]), np.vstack([np.zeros((n, m)), np.eye(m)])
+    moving = np.append(np.ones(n), np.zeros(m))
+    size = np.abs(loop).max(axis=0)
+    units = 1 / np.where(size > 0, size, 1.0)
+    wide = loop.astype(np.longdouble)
 
     def sensitivity(w: float) -> Complex:
-        return np.asarray(through - K @ np.linalg.solve(1j * w * np.eye(len(loop)) - loop, B.astype(complex)))
+        whole = 1j * w * np.diag(moving) - loop
+        rows = 1 / np.abs(whole * units).max(axis=1, keepdims=True)
+        inverse = units[:, None] * np.linalg.inv(rows * whole * units) * rows.T
+        found = inverse @ into
+        inside = found.astype(np.clongdouble)
+        found = found + inverse @ (into + wide @ inside - 1j * w * moving[:, None] * inside).astype(complex)
+        return np.asarray(found[n:] - (1 - share) * np.eye(m))
 
-    scales = [np.ones(B.shape[1])]
+    scales = [np.ones(m)]
 
     def least(G: Complex) -> float:
         return min(_gain(G, scale) for scale in scales)
@@ -204,19 +247,19 @@ def _peak(loop: Array, B: Array, K: Array, share: float, poles: Array) -> tuple[
         peak = minimize_scalar(lambda w: -least(sensitivity(w)), bounds=(low, high), method="bounded")
         return max((heights[i], places[i]), (-float(peak.fun), float(peak.x)))
 
-    best, edges = (share, 0.0), np.abs([*np.linalg.eigvals(loop), *poles]).tolist()  # at high frequencies S is 1
+    best, edges = (share, 0.0), np.abs([*poles, *eigen(A)[0]]).tolist()  # at high frequencies S is 1
     for turn in range(100):
         between = [0.0, *sorted(edges)]
         value, w = highest(sorted({*between, *((a + b) / 2 for a, b in pairwise(between))}))
         higher = value > best[0] * (1 + ACCURACY)
         if turn and not higher:
             break
-        if len(through) > 1 and higher:
+        if m > 1 and higher:
             scales.append(_balancing(sensitivity(w)))
             value = least(sensitivity(w))
         best = max(best, (value, w))
         level = best[0] * (1 + ACCURACY)
-        edges = [w for d in scales for w in _crossings(loop, B / d, -(d[:, None] * K), through, level)]
+        edges = [w for d in scales for w in _crossings(loop, moving, into / d, into.T * d[:, None], share - 1, level)]
     return best
 
 
@@ -247,8 +290,9 @@ def filtered(A: Array, B: Array, C: Array, K: Array, L: Array) -> tuple[Array, A
     return whole, np.vstack([B, np.zeros_like(B)]), np.hstack([np.zeros_like(K), K])
 
 
-def _crossings(A: Array, B: Array, C: Array, D: Array, level: float) -> list[float]:
-    """Frequencies at which a singular value of D + C (jw - A)^-1 B is the level: imaginary eigenvalues of a pencil.
+def _crossings(A: Array, E: Array, B: Array, C: Array, D: float, level: float) -> list[float]:
+    """Frequencies at which a singular value of D + C (jw E - A)^-1 B, E diagonal, is the level: imaginary eigenvalues
+    of a pencil.
 
     What inverts level^2 - D' D in its place (Boyd, Balakrishnan and Kabamba 1989) loses them where that is all but
     singular, as for sensitivities, whose peak is often that of high frequencies or little more (Benner, Sima and Voigt
@@ -257,21 +301,21 @@ def _crossings(A: Array, B: Array, C: Array, D: Array, level: float) -> list[flo
     from scipy.linalg import eigvals, matrix_balance
 
     A, T = matrix_balance(all_finite(A), permute=False)
-    B, C, n, m = np.linalg.solve(T, B), C @ T, len(A), len(D)
-    if not B.any() or not C.any():  # a loop that nothing closes
-        return []
+    (n, m), units = B.shape, np.diag(T)
+    B, C = B / units[:, None], C * units
     even = np.sqrt(np.linalg.norm(C) / np.linalg.norm(B))
     B, C = even * B, C / even
-    H, E = np.zeros((2, 2 * (n + m), 2 * (n + m)))
+    H, whole = np.zeros((2, 2 * (n + m), 2 * (n + m)))
     x, p, u, v = np.split(np.arange(2 * (n + m)), [n, 2 * n, 2 * n + m])
     for rows, columns, block in (
         (x, x, A), (x, u, B), (p, p, -A.T), (p, v, -C.T),
-        (u, x, C), (u, u, D), (u, v, -level * np.eye(m)), (v, p, B.T), (v, u, -level * np.eye(m)), (v, v, D.T),
+        (u, x, C), (u, u, D * np.eye(m)), (u, v, -level * np.eye(m)), (v, p, B.T), (v, u, -level * np.eye(m)),
+        (v, v, D * np.eye(m)),
     ):  # fmt: skip
         H[np.ix_(rows, columns)] = block
-    E[: 2 * n, : 2 * n] = np.eye(2 * n)
+    whole[np.diag_indices(2 * n)] = np.tile(E, 2)
     with np.errstate(all="ignore"):  # of those at infinity
-        values = eigvals(all_finite(H), E)
+        values = eigvals(all_finite(H), whole)
     values = values[np.isfinite(values)]
     near = np.abs(values.real) <= BESIDE * np.abs(values)
     return sorted(float(each.imag) for each in values[near] if each.imag > 0)

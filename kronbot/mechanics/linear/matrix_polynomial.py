@@ -202,3 +202,23 @@ def inverse(values: Numbers, share: float = ROUNDING) -> Numbers:
             return np.full_like(values, np.nan)
     away = share * (np.abs(values).max(initial=0.0) or 1.0) * np.random.default_rng(0).standard_normal(values.shape)
     return inverse(values + away, 4 * share)
+
+
+def eigen(A: Numbers, tries: int = 8) -> tuple[Numbers, Numbers]:
+    """Eigenvalues (..., n) and vectors (..., n, n); of matrices for which LAPACK finds none, those of the same ones in
+    other orthogonal coordinates.
+
+    Raises LinAlgError where an entry is no finite number.
+    """
+    try:
+        values, vectors = np.linalg.eig(A)
+        return values, vectors
+    except np.linalg.LinAlgError:
+        if not tries or not np.isfinite(A).all():
+            raise
+    if A.ndim > 2:
+        every = [eigen(each) for each in A]
+        return np.array([values for values, _ in every]), np.array([vectors for _, vectors in every])
+    turned = np.linalg.qr(np.random.default_rng(tries).standard_normal(A.shape))[0]
+    values, vectors = eigen(turned.T @ A @ turned, tries - 1)
+    return values, turned @ vectors

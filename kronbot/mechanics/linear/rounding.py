@@ -27,6 +27,8 @@ PAIRS, SAFETY, STEP = 3, 4.0, 2.0**-44
 SHARE = 1e-2
 # A share of the largest entry below which one may be rounding, and rows whose errors are looked for at once.
 FAINT, BLOCK = 1e-14, 512
+# The output with the part of gains in K and D (n x 2n), numbers of a file that are exact.
+FED = "fed"
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class Entries:
 
         They have it everywhere if they have it at one that is no accident: that is looked at once.
         """
+        if FED in self.values and not _passive(self.values[FED][i], kept):
+            return False
         zero = np.concatenate([part[i] for part in self.points]) == 0
 
         def find() -> list[bool | None]:
@@ -175,6 +179,14 @@ def _with_dust(rows: Array, errors: Array) -> Array:
     beside = np.maximum(size.max(axis=2, keepdims=True, initial=0.0), size.max(axis=1, keepdims=True, initial=0.0))
     dust = (size <= ROUNDING * beside) & ~np.eye(size.shape[1], dtype=bool)
     return np.asarray(np.where(dust, np.maximum(E, size), E).reshape(errors.shape))
+
+
+def _passive(fed: Array, kept: Sequence[int]) -> bool:
+    """Whether gains of the coordinates ``kept`` are those of springs and dampers, however small they are."""
+    n = math.isqrt(fed.size // 2)
+    own = [place for place in kept if place < n]
+    stiff, damped = (part[own][:, own] for part in np.split(fed.reshape(n, 2 * n), 2, axis=1))
+    return bool((stiff == stiff.T).all()) and bool((np.linalg.eigvalsh(damped + damped.T) >= 0).all())
 
 
 def _square(rows: Array) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.floats import Array
-from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, balancing, inverse
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, balancing, eigen, inverse
 
 Complex = npt.NDArray[np.complex128]
 
@@ -66,7 +66,7 @@ def rough(
         A[:, :rates, :rates] = -Q @ D @ Q.swapaxes(1, 2)
         A[:, :rates, rates:] = -forces / root[:, None]
         A[:, rates + diagonal, first + diagonal] = root
-    s, U = np.linalg.eig(A)
+    s, U = eigen(A)
     right = (U.swapaxes(1, 2)[:, :, :rates] @ Q).astype(complex)
     left = right.conj() if reciprocal else inverse(U)[:, :, :rates].conj() @ Q
     starts = Starts(s.astype(complex), right, left.astype(complex))

@@ -194,8 +194,8 @@ class Drives:
         return self._spread(rigid, at, rates, qdd)
 
     def weight(self, q: SX) -> SX:
-        """Torques that hold the rigid arm against gravity at the present joint coordinates."""
-        rigid, at = self._on_base(), q[[*self.robot.base, *self.robot.rigid], :]
+        """Torques that hold the rigid arm against gravity at the joint values that controllers measure."""
+        rigid, at = self._on_base(), casadi.vertcat(q[list(self.robot.base), :], self.controllers.joint_values(q))
         rest = SX(rigid.n, 1)
         return self._spread(rigid, at, rest, rest)
 

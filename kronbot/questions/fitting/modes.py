@@ -22,6 +22,7 @@ from kronbot.compute.trace import traced
 from kronbot.description.wording import listing
 from kronbot.floats import Array
 from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.matrix_polynomial import eigen
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
@@ -179,7 +180,7 @@ class _Modes:
         A = np.zeros((count, 2 * f, 2 * f))
         A[:, :f, f:] = np.eye(f)
         A[:, f:] = -np.linalg.solve(M, np.concatenate([K, D], axis=2))
-        s, V = np.linalg.eig(A)
+        s, V = eigen(A)
         W = np.linalg.inv(V) if f else V
         y = np.linalg.solve(M.swapaxes(1, 2), W[:, :, f:].swapaxes(1, 2)).swapaxes(1, 2)
         shape = (count, 2 * f)

@@ -1,0 +1,70 @@
+"""Poles of designed loops: which are told, with what is known of them, and what is said where they are not as asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kronbot.compute.arrays import NamedArray
+from kronbot.errors import ComputationError
+from kronbot.mechanics.control.feedback import Complex
+from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.modal import Modes
+from kronbot.mechanics.linear.modal import arrays as named_modes
+from kronbot.mechanics.linear.pole import Pole
+from kronbot.mechanics.linear.refinement import TINY
+from kronbot.mechanics.linear.stability import judge
+from kronbot.questions.outline import numbered
+
+# Shares of a pole: one that was asked for is missed by more, and one is unsure whose error is more.
+MISSED, UNSURE = 1e-6, 1e-3
+
+
+def reached_of(found: Sequence[Pole], lost: Sequence[Pole], states: int) -> list[Pole]:
+    """The poles of a loop, so many states, without those that no input reaches and every feedback leaves alone."""
+    left = list(found)
+    for pole in lost:
+        left.remove(min(left, key=lambda each: abs(each.value - pole.value)))
+    while sum(each.count for each in left) > states:
+        left.pop(0)  # momenta that stay
+    return left
+
+
+def told_poles(closed: Modes, prefix: str = "") -> dict[str, NamedArray]:
+    """Poles and what is known of them, as arrays."""
+    found = named_modes(closed, numbered(closed.coordinates))
+    return {f"{prefix}{word}": found[word] for word in ("poles", "accuracy")}
+
+
+def both(poles: Complex) -> Complex:
+    """Poles of the upper half plane with the others of their pairs."""
+    return np.concatenate([poles, poles[poles.imag > 0].conj()])
+
+
+def told_of_poles(loop: SecondOrder, closed: Modes, best: bool, asked: Sequence[complex]) -> list[str]:
+    """Where the loop is not what was asked for, or rounding of gains makes it another one.
+
+    Raises ComputationError where the best feedback has no stable loop.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    told, poles, errors = list[str](), closed.poles, closed.accuracy[:, 0]
+    if best and (judgement := judge(loop, closed.found)).word in ("unstable", "undecided"):
+        if judgement.word == "unstable":
+            pole = max(poles, key=lambda each: float(each.real))
+            raise ComputationError(f"rounding leaves no best feedback: {pole:.6g} rad/s would be a pole of its loop")
+        told.append(f"rounding leaves open whether the loop is stable: {judgement.doubt}")
+    if asked:
+        wanted, every = both(np.array(asked, dtype=complex)), both(poles)
+        off = np.abs(wanted[:, None] - every)
+        rows, columns = linear_sum_assignment(off)
+        missed = (off[rows, columns] - np.append(errors, errors[poles.imag > 0])[columns]) / np.abs(wanted[rows])
+        i = int(missed.argmax())
+        if missed[i] > MISSED:
+            there, missing = every[columns[i]], wanted[rows[i]]
+            told.append(f"not all poles are where they were asked for: {there:.6g} in place of {missing:.6g}")
+    if (errors > UNSURE * np.abs(poles)).any():
+        i = int((errors / np.maximum(np.abs(poles), TINY)).argmax())
+        told.append(f"a rounding of gains or model moves poles, {poles[i]:.6g} by up to {errors[i]:.2g} rad/s")
+    return told
