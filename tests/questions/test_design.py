@@ -228,7 +228,7 @@ def test_momentum_of_a_floating_arm_is_left_alone():
     found = robot.design(lqr=True)
     assert found.summary["reached"] == 6 and "momentum of base.x" in found.summary["unreached"]
     gains = dict(zip(found.arrays["K"].columns, found["K"].T, strict=True))
-    assert all(np.abs(gains[name]).max() < 1e-7 for name in ("base.x", "base.y", "base.z", "base.x_dot", "base.rz"))
+    assert not any(gains[name].any() for name in ("base.x", "base.y", "base.z", "base.x_dot", "base.rz"))
     assert found["poles"].real.max() < 0
 
 
