@@ -33,7 +33,6 @@ from kronbot.mechanics.control.feedback import (
 )
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.modal import ACCURACY, Modes, of_first_order
-from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.spectrum import poles as poles_of
 from kronbot.mechanics.linear.state_space import LOST, margins
 from kronbot.mechanics.motion.integration import Tolerances
@@ -44,7 +43,7 @@ from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.at_rows import at_rows
 from kronbot.questions.closed_loop import MARGINS, controls, margin_numbers
 from kronbot.questions.costs import UNPAID, cost, unpaid
-from kronbot.questions.designed_poles import both, reached_of, told_of_poles, told_poles
+from kronbot.questions.designed_poles import both, in_words, reached_of, told_of_poles, told_poles
 from kronbot.questions.elements import told_of_time
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
@@ -61,8 +60,6 @@ LIMIT = 1e5
 FILE = "gains.csv"
 # What ei and 2hump_ei leave, as in files.
 TOLERANCE = 0.05
-# Entries of a direction of length 1 that are told.
-SHARE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -136,10 +133,10 @@ def design(
     inputs = [f"torque.{joint.name}" for joint in driven]
     Q, R = weighing(robot, wish, driven, states)
     summary: dict[str, Scalar] = {"states": 2 * n, "reached": len(rest.A)}
-    unreached = _in_words(lost, idle, names) if len(rest.A) < 2 * n else []
+    unreached = in_words(lost, idle, names) if len(rest.A) < 2 * n else []
     summary |= {"unreached": ", ".join(unreached)} if unreached else {}
     kept = costless([pole for pole in poles if pole not in lost], Q)
-    K, P = regulator(rest, Q, R, _in_words(kept, idle[:, :0], names)) if wish.lqr else (placed(rest, wish.poles), None)
+    K, P = regulator(rest, Q, R, in_words(kept, idle[:, :0], names)) if wish.lqr else (placed(rest, wish.poles), None)
     loop = with_feedback(system, E, dE, K)
     closed = Modes(reached_of(poles_of(loop), lost, len(rest.A)), n)
     told = [*told_of_time(robot), *told_of_poles(loop, closed, wish.lqr, wish.poles)]
@@ -207,14 +204,6 @@ def _by_name(
             )
         values[name] = value
     return np.array(list(values.values()))
-
-
-def _in_words(lost: Sequence[Pole], idle: Array, names: Sequence[str]) -> list[str]:
-    """Modes by the coordinate that moves most in them, and their frequency; free directions by their coordinates."""
-    moving: list[int] = np.flatnonzero((np.abs(idle) > SHARE).any(axis=1)).tolist()
-    told = [f"momentum of {names[place]}" for place in moving]
-    told += [f"{names[int(np.abs(p.right).argmax())]} ({abs(p.value):.4g} rad/s)" for p in lost]
-    return list(dict.fromkeys(told))
 
 
 def _observer(

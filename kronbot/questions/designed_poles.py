@@ -8,6 +8,7 @@ import numpy as np
 
 from kronbot.compute.arrays import NamedArray
 from kronbot.errors import ComputationError
+from kronbot.floats import Array
 from kronbot.mechanics.control.feedback import Complex
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.modal import Modes
@@ -17,8 +18,18 @@ from kronbot.mechanics.linear.refinement import TINY
 from kronbot.mechanics.linear.stability import judge
 from kronbot.questions.outline import numbered
 
+# Entries of a direction of length 1 that are told.
+SHARE = 1e-6
 # Shares of a pole: one that was asked for is missed by more, and one is unsure whose error is more.
 MISSED, UNSURE = 1e-6, 1e-3
+
+
+def in_words(lost: Sequence[Pole], idle: Array, names: Sequence[str]) -> list[str]:
+    """Modes by the coordinate that moves most in them, and their frequency; free directions by their coordinates."""
+    moving: list[int] = np.flatnonzero((np.abs(idle) > SHARE).any(axis=1)).tolist()
+    told = [f"momentum of {names[place]}" for place in moving]
+    told += [f"{names[int(np.abs(p.right).argmax())]} ({abs(p.value):.4g} rad/s)" for p in lost]
+    return list(dict.fromkeys(told))
 
 
 def reached_of(found: Sequence[Pole], lost: Sequence[Pole], states: int) -> list[Pole]:
