@@ -158,6 +158,25 @@ def test_what_moves_along_the_rod_is_its_derivative(knots, modes):
         assert np.abs(one - other).max() < 1e-12 * max(np.abs(other).max(), 1)
 
 
+def masses(shape, modes, count):
+    """Moments of mass and modal masses, those by sums over so many sections, and how far the last section turns, as
+    functions of coordinates."""
+    beam, numbers = beam_of(shape, modes, "exact")
+    q = SX.sym("q", beam.n)
+    line = beam.mass_line(q)
+    slopes = [casadi.reshape(line.slopes[:, i], 3, -1) for i in range(beam.n)]
+    xi, weights = gauss(count)
+    sections = beam.cross_sections(xi.tolist(), q)
+    r, weighed = casadi.horzcat(*(at.pose.r for at in sections)), casadi.diag(SX(weights))
+    by_mode = [casadi.horzcat(*(at.J_T[:, i] for at in sections)) for i in range(beam.n)]
+    ours = [line.scale * each for each in (line.points @ line.first, line.points @ line.gram @ line.points.T)]
+    wanted = [r @ weights, r @ weighed @ r.T]
+    ours += [casadi.blockcat([[line.scale * casadi.dot(a @ line.gram, b) for b in slopes] for a in slopes])]
+    wanted += [casadi.blockcat([[casadi.dot(a @ weighed, b) for b in by_mode] for a in by_mode])]
+    turns = casadi.vertcat(*(at.J_R for at in sections))
+    return beam, xi, lambda given: numbers([q], [*ours, *wanted, turns], given)
+
+
 @pytest.mark.parametrize(
     ("shape", "modes"),
     [
@@ -168,19 +187,27 @@ def test_what_moves_along_the_rod_is_its_derivative(knots, modes):
 )
 def test_the_mass_of_a_bent_rod_is_that_of_its_sections(shape, modes):
     """Moments of mass and modal masses against sums over 80 sections of rods that turn by up to 1 rad."""
-    beam, numbers = beam_of(shape, modes, "exact")
-    q = SX.sym("q", beam.n)
-    line = beam.mass_line(q)
-    slopes = [casadi.reshape(line.slopes[:, i], 3, -1) for i in range(beam.n)]
-    xi, weights = gauss(80)
-    sections = beam.cross_sections(xi.tolist(), q)
-    r, masses = casadi.horzcat(*(at.pose.r for at in sections)), casadi.diag(SX(weights))
-    by_mode = [casadi.horzcat(*(at.J_T[:, i] for at in sections)) for i in range(beam.n)]
-    ours = [line.scale * each for each in (line.points @ line.first, line.points @ line.gram @ line.points.T)]
-    wanted = [r @ weights, r @ masses @ r.T]
-    ours += [casadi.blockcat([[line.scale * casadi.dot(a @ line.gram, b) for b in slopes] for a in slopes])]
-    wanted += [casadi.blockcat([[casadi.dot(a @ masses, b) for b in by_mode] for a in by_mode])]
+    beam, xi, found = masses(shape, modes, 80)
     sizes = [np.abs(field).max() for d in beam.directions for field in d.shapes.values(xi, d.strain)]
-    given = [0.4 / size * (-0.6) ** i for i, size in enumerate(sizes)]
-    for one, other in zip(numbers([q], ours, given), numbers([q], wanted, given), strict=True):
+    *both, _ = found([0.4 / size * (-0.6) ** i for i, size in enumerate(sizes)])
+    for one, other in zip(both[:3], both[3:], strict=True):
         assert np.abs(one - other).max() < 1e-12 * np.abs(other).max()
+
+
+@pytest.mark.parametrize("shape", ["legendre", rare("polynomial"), "clamped-free", rare("craig-bampton")])
+def test_far_from_straight_the_mass_is_right_as_explain_says(shape):
+    """`explain orders`: of a clamped beam with four shapes in a plane, each modal mass as a share of the two it couples."""
+    _, _, found = masses(shape, {"v": 4}, 80)
+    largest = np.abs(found(np.zeros(4))[-1]).max(axis=0)
+
+    def error(mode, turn):
+        given = np.zeros(4)
+        given[mode] = turn / largest[mode]
+        *both, _ = found(given)
+        ours, wanted = both[2], both[5]
+        sizes = np.sqrt(np.diag(wanted))
+        return np.abs((ours - wanted) / np.outer(sizes, sizes)).max()
+
+    assert error(0, 2 * np.pi) < 1e-10
+    for turn, bound in ((1.0, 1e-8), (np.pi, 6e-5), (2 * np.pi, 2e-2)):
+        assert error(3, turn) < bound
