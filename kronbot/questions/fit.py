@@ -39,7 +39,9 @@ def _fit(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None], met:
         search.halt()
         error = Interrupted(f"interrupted after {search.evaluations} evaluations; the best so far is told")
     if error is None and not search.found.converged:
-        end = f"no convergence after {search.evaluations} evaluations, in at most {search.inquiry.steps} steps a search"
+        most = search.inquiry.steps
+        steps = f"{most} step{'s' if most != 1 else ''} a search"
+        end = f"no convergence after {search.evaluations} evaluations, in at most {steps}"
         told = f"{end} (", Argument("steps"), "): what is told is the best so far"
         error = ComputationError(*told)
         if (both := alike(search.knowledge, search.inquiry.names)) is not None:

@@ -276,6 +276,7 @@ CALLS = {
     "Result.to_pandas": {},
     "Result.to_xarray": {},
     "Result.to_dict": {},
+    "Result.settled": {},
     "Sweep.result": {},
     "Sweep.chunks": {},
     "Sweep.to_pandas": {},

@@ -26,6 +26,7 @@ ALLOWED = {
     ): "imports what reads robot files, by a fixed name, when one is read again",
     ("questions/result.py", "importlib"): "imports what draws an answer, by a fixed name, when a picture is asked for",
     ("plots/page/pages.py", "webbrowser"): "shows a page that was just written, where somebody asks for it",
+    ("records.py", "compile"): "makes initializers of classes, from names that it makes itself",
     ("system/plain.py", "socket"): "a pair within the process, where a pipe cannot be waited for",
     ("system/supervised.py", "subprocess"): "runs the compiler, by a list of words, on C that kronbot wrote",
     ("compute/native/kernel.py", "ctypes"): "calls what native.py has compiled and found in its private cache",

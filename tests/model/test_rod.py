@@ -196,7 +196,7 @@ def test_the_mass_of_a_bent_rod_is_that_of_its_sections(shape, modes):
 
 @pytest.mark.parametrize("shape", ["legendre", rare("polynomial"), "clamped-free", rare("craig-bampton")])
 def test_far_from_straight_the_mass_is_right_as_explain_says(shape):
-    """`explain orders`: of a clamped beam with four shapes in a plane, each modal mass as a share of the two it couples."""
+    """`explain orders`: modal masses of a clamped beam with four shapes in a plane, as shares of those they couple."""
     _, _, found = masses(shape, {"v": 4}, 80)
     largest = np.abs(found(np.zeros(4))[-1]).max(axis=0)
 

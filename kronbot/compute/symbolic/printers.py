@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
-from sympy import Expr, S, Symbol
+from sympy import E, Expr, Symbol
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.pycode import PythonCodePrinter
 from sympy.printing.str import StrPrinter
@@ -57,7 +57,7 @@ class Latex(_Asking, LatexPrinter):  # type: ignore[misc]
         return str(self._do_exponent(rf"\mathrm{{e}}^{{{self._print(expression.args[0])}}}", exp))
 
     def _print(self, expression: Expr, **settings: Any) -> str:
-        return r"\mathrm{e}" if expression is S.Exp1 else super()._print(expression, **settings)
+        return r"\mathrm{e}" if expression is E else super()._print(expression, **settings)
 
 
 def latex(symbols: Iterable[Symbol], spelling: Mapping[str, str], given: Mapping[Symbol, str]) -> Latex:

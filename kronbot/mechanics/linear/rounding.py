@@ -61,7 +61,7 @@ class Entries:
         """M, D, K and bounds of the errors of their entries (6, N, n, n)."""
         rows = [part[name] for part in (self.values, self.errors) for name in "MDK"]
         n = math.isqrt(rows[0].size // len(rows[0]))  # a matrix of one entry is none in a trace
-        return np.array(rows).reshape(6, -1, n, n)
+        return np.array(rows).reshape(6, len(rows[0]), n, n)
 
     def systems(self, kept: Sequence[int]) -> list[SecondOrder]:
         """The systems of the coordinates ``kept``.
