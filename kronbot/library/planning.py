@@ -27,6 +27,8 @@ TOLD_BY_A_PATH = {
     "to": None, "duration": None, "shortest": False, "drive": "torque", "least": None, "robust": None, "after": None,
     "through": None,
 }  # fmt: skip
+# Places on the way at most: each is some intervals of the search, which takes seconds to begin with so many.
+PLACES = 100
 # What to do for a joint that is to have none.
 NO_TORQUE = ": a small one, 1e-3 say, leaves a plan of torques hardly any"
 
@@ -129,6 +131,14 @@ def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tu
     places = np.column_stack([found.get(name, nothing) for name in joints])
     for i in np.flatnonzero(np.isnan(places).all(axis=1))[:1]:
         raise rows.mistaken({names[0]: f"row {i + 1} has no place of any joint"}, {names[0]: int(i)})
+    if len(places) > PLACES:
+        told = f"{PLACES} places on the way at most are wanted, not {len(places)}"
+        raise rows.mistaken({names[0]: told}, {names[0]: PLACES})
+    bare = np.isnan(places)
+    same = (places[1:] == places[:-1]) | (bare[1:] & bare[:-1])
+    for i in np.flatnonzero(same.all(axis=1))[:1] if np.isnan(times).any() else ():
+        told = f"row {i + 2} is the place of row {i + 1} again, which is passed at the same time: leave one out"
+        raise rows.mistaken({names[0]: told}, {names[0]: int(i) + 1})
     return [*zip(times.tolist(), places, strict=True)]
 
 

@@ -242,6 +242,14 @@ def test_a_search_that_has_so_many_seconds_keeps_the_best_so_far(monkeypatch, tm
         two().plan({"q1": 1}, **asked, seconds=0)
 
 
+def test_an_iteration_whose_intervals_last_no_time_is_no_answer(monkeypatch):
+    """Bounds of the unknown lengths may be missed on the way."""
+    left = ending(monkeypatch)
+    left[0], places = 37, {"q1": 3 * [3, -3]}
+    with pytest.raises(Interrupted, match="after 37 iterations on 40 intervals, before there was any answer"):
+        two("").plan({"q1": 1}, shortest=True, effort_limits={"q1": 1}, through=places, seconds=60)
+
+
 def test_a_search_that_is_stopped_early_has_an_answer_or_says_what_to_do(monkeypatch, tmp_path, capsys):
     """In the search for the motion whose torques come first, and in the simulation that judges that."""
     left, file, rows = ending(monkeypatch), tmp_path / "two.yaml", tmp_path / "plan.json"
@@ -733,6 +741,8 @@ def test_places_that_cannot_be_passed_are_refused(tmp_path):
         ({"duration": 3, "through": {"t": [1], "q9": [1]}}, "no joint 'q9'"),
         ({"duration": 3, "through": {"t": [1]}}, "columns of joints are wanted"),
         ({"duration": 3, "through": {"t": [1, 2], "q1": [1, None]}}, "row 2 has no place of any joint"),
+        ({"duration": 3, "through": {"q1": range(101)}}, "100 places on the way at most are wanted, not 101"),
+        ({"duration": 3, "through": {"q1": [1, 0, 0], "q2": [1, None, None]}}, "row 3 is the place of row 2 again"),
     ):
         with pytest.raises(UsageError, match=said):
             arm.plan(**{**places, **given})

@@ -82,7 +82,10 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         solved = False
     value = opti.debug.value
 
-    def reached() -> Plan:
+    def reached() -> Plan | None:
+        """What the last iteration has; none where its intervals last no time, whose bounds it may miss."""
+        if not (value(problem.h) > 0).all():
+            return None
         q, qd, inputs, accelerations, *ends = (
             np.asarray(value(each), dtype=float).reshape(each.shape).T for each in problem.parts
         )
@@ -109,7 +112,9 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         if met.done >= most:
             error.partial = reached()
         raise error
-    return reached()
+    found = reached()
+    assert found is not None
+    return found
 
 
 class _Problem:
