@@ -217,6 +217,15 @@ def test_derivatives_made_meanwhile_leave_no_trace():
     assert cached(function) is not None
 
 
+def test_code_leaves_the_processors_modes_alone(kept, monkeypatch):
+    """Fast arithmetic of $CC would flush subnormal numbers of the whole process to 0 where it is loaded."""
+    compiler = next(filter(shutil.which, compiling.COMPILERS))
+    monkeypatch.setenv("CC", f"{compiler} -funsafe-math-optimizations -ffast-math -Ofast")
+    x = casadi.SX.sym("x")
+    compiled, tiny = native(casadi.Function("trace", [x], [x / 3 * 2])), np.array([3e-310])
+    assert float(compiled(tiny)) == tiny[0] / 3 * 2 > 0
+
+
 def test_another_compiler_another_entry(kept, monkeypatch):
     """Arguments in $CC count, and are passed on."""
     native(sample())

@@ -40,9 +40,11 @@ Made = TypeVar("Made")
 COMPILERS = ("cc", "gcc", "clang")
 # -fno-builtin keeps sin, pow and their kind calls of the library that the interpreter calls; hidden symbols keep
 # CasADi's helpers in one library apart from those in another. A function that no library has (CasADi writes erfinv)
-# must fail here: called, it would end the process.
+# must fail here: called, it would end the process. -nostartfiles leaves out objects of the compiler that run when a
+# library is loaded: with a user's -funsafe-math-optimizations one flushes the whole process's subnormal numbers to 0.
 FLAGS = (
-    *("-std=gnu99", "-fPIC", "-shared", "-ffp-contract=off", "-fno-fast-math", "-fno-builtin"),
+    *("-std=gnu99", "-fPIC", "-shared", "-nostartfiles", "-fno-builtin"),
+    *("-ffp-contract=off", "-fno-fast-math", "-fno-unsafe-math-optimizations"),
     *("-fvisibility=hidden", "-DGCC_HASCLASSVISIBILITY"),
 )
 LIBRARIES = ("-lm",) if sys.platform == "darwin" else ("-lm", "-Wl,-z,defs")
