@@ -10,7 +10,7 @@ outcomes, and vibrations that are faster than the intervals are hardly excited. 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import casadi
 import numpy as np
@@ -83,9 +83,8 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     value = opti.debug.value
 
     def reached() -> Plan | None:
-        """What the last iteration has; none where its intervals last no time, whose bounds it may miss."""
         if not (value(problem.h) > 0).all():
-            return None
+            return None  # an iteration may miss bounds
         q, qd, inputs, accelerations, *ends = (
             np.asarray(value(each), dtype=float).reshape(each.shape).T for each in problem.parts
         )
@@ -112,9 +111,7 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         if met.done >= most:
             error.partial = reached()
         raise error
-    found = reached()
-    assert found is not None
-    return found
+    return cast(Plan, reached())
 
 
 class _Problem:
