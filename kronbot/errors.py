@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
@@ -43,7 +44,7 @@ def said(error: BaseException, place: bool = True) -> str:
 
 def _cut(name: object) -> str:
     """A name in quotes; of a very long one its beginning."""
-    text = repr(name)
+    text = repr(os.fspath(name) if isinstance(name, os.PathLike) else name)
     return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 4] + "..." + text[-1]
 
 

@@ -53,6 +53,8 @@ def shown(value: object) -> str:
         return repr(value)
     if is_a(value, np.ndarray):
         return f"an array of shape {np.ndarray.shape.__get__(value)}"
+    if type(value) is int:
+        return "an integer of 60 digits or more"
     return f"a value of type {quote(type.__getattribute__(type(value), '__name__'))[1:-1]}"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kronbot.description import choices
+from kronbot.description.limits import MISTAKES
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
@@ -19,7 +20,7 @@ from kronbot.library.loads import Limits
 from kronbot.library.values import by_index, of_drives
 from kronbot.model.build import with_values
 from kronbot.model.robot import Robot
-from kronbot.questions.following import Path
+from kronbot.questions.following import Path, followable
 from kronbot.questions.judgement import LONGEST, Wish
 
 # Arguments of plans from rest to rest, and their defaults: a path tells all of that.
@@ -45,7 +46,16 @@ def followed(
     if "t" not in rows.header:
         raise rows.mistaken({"t": "a path wants a column t, s"})
     columns = [name for name in rows.header if name != "t"]
+    known = followable(robot)
+    if strange := [name for name in columns if name not in known]:
+        raise rows.mistaken({name: str(unknown(name, known, "no column ")) for name in strange[:MISTAKES]})
     found = rows.numbers(["t", *columns])
+    blank = {name: int(np.isnan(each).argmax()) for name, each in found.items() if np.isnan(each).any()}
+    if blank:
+        raise rows.mistaken({name: f"a number is wanted in row {i + 1} of a path" for name, i in blank.items()}, blank)
+    for i in np.flatnonzero(~(np.diff(found["t"]) > 0))[:1]:
+        told = f"the times t of a path ascend: {found['t'][i + 1]:g} comes after {found['t'][i]:g}"
+        raise rows.mistaken({"t": told}, {"t": int(i) + 1})
     values = np.column_stack([found[name] for name in columns] or [np.zeros((len(found["t"]), 0))])
     efforts, limits = _limits(robot, asked)
     within = {f"torque.{name}": pair for name, pair in efforts.items()} | limits
@@ -115,7 +125,7 @@ def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tu
     joints, rows = [joint.name for joint in robot.joints], table(given, "through")
     names = [name for name in rows.header if name != "t"]
     if strange := [name for name in names if name not in joints]:
-        raise rows.mistaken({name: str(unknown(name, joints, "no joint ")) for name in strange})
+        raise rows.mistaken({name: str(unknown(name, joints, "no joint ")) for name in strange[:MISTAKES]})
     if not names:
         raise rows.mistaken({"t": "columns of joints are wanted, and t, s, or none for any time"})
     found = rows.numbers(rows.header)

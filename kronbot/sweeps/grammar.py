@@ -149,8 +149,10 @@ def _header(line: Line) -> list[str]:
     header = line.cells
     if len(header) == 1 and (wrong := line.separated):
         raise CasesError([wrong])
-    if twice := [i for i, each in enumerate(header) if each in header[:i]]:
-        raise CasesError([line.mistake(f"{quote(header[i])} stands twice in the header", i) for i in twice])
+    first = {each: i for i, each in reversed([*enumerate(header)])}
+    if twice := [i for i, each in enumerate(header) if first[each] < i]:
+        wrong_names = (line.mistake(f"{quote(header[i])} stands twice in the header", i) for i in twice)
+        raise CasesError(first_of(wrong_names))
     return header
 
 

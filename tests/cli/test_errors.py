@@ -1,9 +1,11 @@
 """Errors and warnings as people read them: the place, the message, the line and a caret."""
 
+import errno
 import io
 import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 
 import click
 import pytest
@@ -12,7 +14,8 @@ from kronbot.cli.main import run
 from kronbot.cli.output import messages
 from kronbot.description import read
 from kronbot.description.mistakes import quoting, with_lines
-from kronbot.errors import DescriptionError, KronbotError, Mistake, MotionError
+from kronbot.errors import DescriptionError, KronbotError, Mistake, MotionError, said
+from kronbot.library import arguments
 
 ARM = """\
 kronbot: 1
@@ -480,3 +483,9 @@ def test_messages_name_options(words, told, capsys):
     """Where the library knows arguments."""
     assert run(words.split()) == 2
     assert capsys.readouterr().err.startswith(f"Error: {told}")
+
+
+def test_words_of_paths_and_of_large_integers():
+    """A path is told by its name, not as Python writes it; an integer of many digits is one."""
+    assert said(OSError(errno.ENOENT, "Gone", Path("cache"))) == "Gone: 'cache'"
+    assert arguments.shown(10**60) == "an integer of 60 digits or more"

@@ -19,7 +19,9 @@ from kronbot.cli.input.options import settings_of
 from kronbot.cli.main import run
 from kronbot.description.shipped import shipped_robots
 from kronbot.errors import UsageError
+from kronbot.questions.fitting import sorting
 from kronbot.questions.fitting.statics import StaticAnswers
+from kronbot.sweeps import grammar
 from kronbot.system.interruption import SIGNALS
 
 ARM = """# My arm.
@@ -287,6 +289,33 @@ def test_tables_of_plans_through_standard_input(capsys, monkeypatch):
         end = ["--to", "qa=0.5", "--duration", "3"] if word == "through" else []
         assert run(["plan", "khang", *end, f"--{word}", "-"]) == 2
         assert "<stdin>:3:3: 'x' is not a number" in capsys.readouterr().err
+    for content, told in (
+        (b"t,qa\n1,0.1\n0.5,0.2\n", "<stdin>:3:1: the times t of a path ascend: 0.5 comes after 1"),
+        (b"t,qa\n1,0.1\n2,\n", "<stdin>:3:3: a number is wanted in row 2 of a path"),
+        (b"t,qx\n1,0.1\n", "<stdin>:1:3: no column 'qx'; there are qa,"),
+        (b"t,qa\n1,0.1\n", "six rows of numbers at least, not 1"),
+        (b"", "<stdin>:1:1: empty: a header of names is wanted here, and rows of numbers below it"),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        assert run(["plan", "khang", "--follow", "-"]) == 2 and told in capsys.readouterr().err
+
+
+def test_errors_of_many_columns_are_cut(monkeypatch):
+    """At a hundred, and no more is guessed."""
+    arm, guesses, guess = kronbot.loads(ARM), [], sorting.did_you_mean
+    monkeypatch.setattr(sorting, "did_you_mean", lambda *given: guesses.append(given) or guess(*given))
+    for header, told in (
+        ("," * 400, "and 301 more mistakes"),
+        ("q1," * 400, "and 300 more mistakes"),
+        (",".join(f"endpoint.x{i}" for i in range(400)), "did you mean 'endpoint.x'"),
+    ):
+        with pytest.raises(UsageError, match=told) as error:
+            arm.fit(io.StringIO(f"{header}\n"), estimate="l")
+        assert len(error.value.mistakes) <= 101
+    assert len(guesses) == 100
+    with pytest.raises(UsageError) as error:
+        grammar.table([["q1," * 400 + "q1", "0"]], "cases.csv")
+    assert len(error.value.mistakes) == 101
 
 
 def test_open_files_in_the_library(files):

@@ -197,10 +197,12 @@ def test_standard_input(arm, capsys, stdin, rows):
         (["jacobian", "arm.yaml", "--q", "@-", "--qd", "@-"], "--qd @-: --q reads standard input already"),
         (["taylor", "arm.yaml", "--q", "@-", "--delta", "@-"], "--delta @-: --q reads standard input already"),
         (["jacobian", "-", "--q", "@-"], "--q @-: the robot file is read from standard input already"),
+        (["plan", "-", "--follow", "-"], "--follow -: the robot file is read from standard input already"),
+        (["sweep", "modes", "-", "--cases", "-"], "--cases -: the robot file is read from standard input already"),
     ],
 )
 def test_standard_input_has_one_reader(arguments, message, arm, capsys, stdin):
-    stdin(ARM.encode() if arguments[1] == "-" else b"q1\n1\n")
+    stdin(b"q1\n1\n")
     assert run(arguments) == 2
     assert message in capsys.readouterr().err
 

@@ -10,6 +10,7 @@ import click
 
 from kronbot.cli.input import completion
 from kronbot.cli.input.option import LISTED, VALUED, option, pairs
+from kronbot.cli.input.streams import demand_one_reader
 from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import keep_apart, tell
 from kronbot.cli.output.messages import show_warnings
@@ -65,6 +66,7 @@ class Subject:
         """
         from kronbot import description
 
+        demand_one_reader(self.robot)
         keep_apart(self.robot, "the robot file")
         source = description.read(self.robot)
         settings = settings_of(self.settings)

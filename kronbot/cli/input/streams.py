@@ -20,6 +20,22 @@ from kronbot.records import dataclass
 
 # What of a command's options has read standard input, in the notes of its context.
 _READER = "kronbot.reader_of_standard_input"
+_TAKEN = "the robot file is read from standard input already"
+
+
+# Arguments of questions that name a file to read, and those that may hold one after an @.
+_NAMING, _HOLDING = ("through", "follow", "cases", "data", "validate", "candidates"), ("q", "qd", "qdd", "delta")
+
+
+def demand_one_reader(robot: str) -> None:
+    """Raise UsageError where another option would read standard input, too, which holds the ``robot``."""
+    context = click.get_current_context(silent=True)
+    if context is None or robot not in STANDARD_INPUT:
+        return
+    for names, sign in ((_NAMING, ""), (_HOLDING, "@")):
+        for word in names:
+            if context.params.get(word) in [sign + name for name in STANDARD_INPUT]:
+                raise UsageError(f"--{word} {sign}-: {_TAKEN}")
 
 
 def piped(name: str) -> bool:
@@ -88,7 +104,7 @@ def _standard_input(robot: Source, option: str, place: str) -> BinaryIO:
     context = click.get_current_context(silent=True)
     notes = {} if context is None else context.meta
     if robot.folder is None and robot.name == STANDARD_INPUT_NAME:
-        raise UsageError(f"{place}: the robot file is read from standard input already")
+        raise UsageError(f"{place}: {_TAKEN}")
     if notes.setdefault(_READER, option) != option:
         raise UsageError(f"{place}: {notes[_READER]} reads standard input already")
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():

@@ -26,7 +26,7 @@ LARGEST = 1 << 29
 MOST = 1e150
 # What stands where nothing was measured.
 MISSING = ("", "nan", "na", "n/a", "null", "none", "-")
-_WANTED = "a header of names is wanted here, and rows of measurements below it"
+_WANTED = "a header of names is wanted here, and rows of numbers below it"
 # Lines that are read at a time.
 BLOCK = 20_000
 FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
@@ -89,18 +89,19 @@ class Sheet:
     @cached_property
     def header(self) -> Sequence[str]:
         """Names of the columns. Raises MeasurementError."""
-        line, wrong = self._names, list[Mistake]()
+        line, wrong, before = self._names, list[Mistake](), set[str]()
         if separated := line.misparted:
             raise MeasurementError([separated])
         for i, name in enumerate(line.cells):
             if not name:
                 wrong.append(line.mistake("a column without a name", i))
-            elif name in line.cells[:i]:
+            elif name in before:
                 wrong.append(line.mistake(f"a second column {quote(name)}", i))
+            before.add(name)
         if not wrong and _number(line.cells[0]) is not None:
             wrong.append(line.mistake("names of columns are wanted in the first line, and numbers below it"))
         if wrong:
-            raise MeasurementError(wrong)
+            raise MeasurementError(first_of(wrong))
         return tuple(line.cells)
 
     def mistaken(self, columns: Mapping[str, str], rows: Mapping[str, int] = NOWHERE) -> UsageError:
@@ -111,8 +112,10 @@ class Sheet:
         filled = (line for line in below if line.text.strip())
         lines = list(islice(filled, max(rows.values(), default=-1) + 1))
         return MeasurementError(
-            (lines[rows[name]] if name in rows else self._names).mistake(said, places.get(name, 0))
-            for name, said in columns.items()
+            first_of(
+                (lines[rows[name]] if name in rows else self._names).mistake(said, places.get(name, 0))
+                for name, said in columns.items()
+            )
         )
 
     @cached_property
@@ -127,7 +130,8 @@ class Sheet:
     def numbers(self, names: Iterable[str]) -> dict[str, Array]:
         """Some columns. Raises MeasurementError with every mistake in them."""
         wanted = list(names)
-        places = [self.header.index(name) for name in wanted]
+        found = {name: place for place, name in enumerate(self.header)}
+        places = [found[name] for name in wanted]
         wrong: list[Mistake] = []
         blocks = [
             self._block(begin, self.lines[begin : begin + BLOCK], places, wrong)

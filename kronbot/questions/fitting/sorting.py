@@ -8,6 +8,7 @@ from dataclasses import field, replace
 import numpy as np
 
 from kronbot.compute.trace import Rows as Places
+from kronbot.description.limits import MISTAKES
 from kronbot.description.wording import did_you_mean, listing, quote, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
@@ -100,6 +101,8 @@ def sort_out(
             if hint := did_you_mean(name, (*inputs, *every)):
                 cure = f"{hint} a column that is not meant can be renamed, for example to '#{name}'"
                 strange[name] = f"no input and no answer is called {quote(name)}{cure}"
+                if len(strange) == MISTAKES:  # guesses cost too much to go on with them
+                    break
             unused.append(name)
     if strange:
         raise named.table.mistaken(strange)
