@@ -245,9 +245,13 @@ def test_a_search_that_has_so_many_seconds_keeps_the_best_so_far(monkeypatch, tm
 def test_an_iteration_whose_intervals_last_no_time_is_no_answer(monkeypatch):
     """Bounds of the unknown lengths may be missed on the way."""
     left = ending(monkeypatch)
-    left[0], places = 37, {"q1": 3 * [3, -3]}
+    left[0], places = 38, {"q1": 3 * [3, -3]}
     with pytest.raises(Interrupted, match="after 37 iterations on 40 intervals, before there was any answer"):
         two("").plan({"q1": 1}, shortest=True, effort_limits={"q1": 1}, through=places, seconds=60)
+    left[0] = 0
+    monkeypatch.setattr(collocation.casadi.Opti, "solve", lambda opti: pytest.fail("begun"))
+    with pytest.raises(Interrupted, match="60 s were over, before there was any answer: more seconds"):
+        two("").plan({"q1": 1}, duration=1, through=places, seconds=60)
 
 
 def test_a_search_that_is_stopped_early_has_an_answer_or_says_what_to_do(monkeypatch, tmp_path, capsys):

@@ -64,8 +64,9 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     far as ``partial``. Raises ComputationError where there is none, likewise with it where iterations run out.
     """
     problem = _Problem(arms, wanted, intervals, before)
-    opti = problem.opti
-    met = Watch(opti, watch)
+    if wanted.whenever:  # intervals to every place: equations of many take seconds
+        watch()
+    opti, met = problem.opti, Watch(problem.opti, watch)
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "show_eval_warnings": False}
     often = wanted.follows and wanted.least not in ("time", "excess")
     most = ITERATIONS if often else min(ITERATIONS, SOON.get(wanted.least, ITERATIONS))
