@@ -10,7 +10,7 @@ outcomes, and vibrations that are faster than the intervals are hardly excited. 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import casadi
 import numpy as np
@@ -91,11 +91,10 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         )
         beyond = np.maximum(value(opti.lbg) - value(opti.g), value(opti.g) - value(opti.ubg))
         missed, duration = max(0.0, float(beyond.max())), wanted.duration * float(value(problem.T))
-        shares = np.array([share for share, _ in wanted.through])
         nodes = summed(np.zeros(1), np.ravel(value(problem.lengths))[:, None])[:, 0]
-        pairs, instants = [(end[0], end[1]) for end in ends], nodes[problem.passing] if wanted.whenever else shares
+        shares = nodes[problem.passing] if wanted.whenever else np.array([share for share, _ in wanted.through])
+        pairs, times = [(end[0], end[1]) for end in ends], (duration * shares).tolist()
         excess = np.ravel(value(problem.excess)) if wanted.least == "excess" else np.zeros(0)
-        times = (duration * instants).tolist()
         found = Plan(q, qd, inputs, accelerations, pairs, duration, met.done, missed, times, excess)
         return found.evenly(nodes / nodes[-1]) if wanted.whenever else found
 
@@ -104,7 +103,8 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         stopped = Interrupted(f"{why} after {met.done} iterations on {intervals} intervals")
         stopped.partial = reached() if met.done else None
         raise stopped from met.heard[0]
-    if not solved:
+    found = reached() if solved else None
+    if found is None:
         status = str(opti.stats().get("return_status", "")).replace("_", " ").lower()
         other = "" if wanted.follows else "motors that follow a motion (drive motion), "
         cure = f"more time, wider limits, {other}or a goal that is nearer"
@@ -112,7 +112,7 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         if met.done >= most:
             error.partial = reached()
         raise error
-    return cast(Plan, reached())
+    return found
 
 
 class _Problem:
