@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from kronbot.cli.commands.cache import cache as command
 from kronbot.cli.main import run as kronbot
 from kronbot.compute.native import cache
 from kronbot.compute.native.cache import Cache
+from kronbot.system.platform import host
 from kronbot.system.private import NotPrivate
 
 
@@ -139,19 +142,117 @@ def test_least_recently_used_go_first(kept, monkeypatch):
 
 def test_abandoned_builds_go(kept, monkeypatch):
     """Those whose lock nobody holds; where the file system knows no locks, those of more than an hour ago."""
-    for name in ("build-00-0123456789abcdef", "build-01-0123456789abcdef", "build-letters"):
+    builds = [f"build-{key}-0123456789abcdef" for key in ("0" * 64, "0" * 63 + "1", "00")]
+    for name in (*builds, "build-letters"):
         (kept.path / name).mkdir()
-    with kept.turn("01", 0.0), Cache(kept.path):
-        assert sorted(path.name for path in kept.path.glob("build-*")) == ["build-01-0123456789abcdef", "build-letters"]
+    with kept.turn("0" * 63 + "1", 0.0), Cache(kept.path):
+        assert sorted(path.name for path in kept.path.glob("build-*")) == [builds[1], "build-letters"]
 
     def refuse(handle, operation):
         raise OSError("no locks here")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     for age, left in ((10.0, 2), (2 * cache.ABANDONED, 1)):
-        os.utime(kept.path / "build-01-0123456789abcdef", (time.time() - age, time.time() - age))
+        os.utime(kept.path / builds[1], (time.time() - age, time.time() - age))
         with Cache(kept.path):
             assert len(list(kept.path.glob("build-*"))) == left
+
+
+def test_locks_are_for_one_key_each(kept):
+    """Also of keys that begin alike; who asks for the same one waits, a thread, too. None leaves a file behind."""
+
+    def again(key):
+        with Cache(kept.path) as other, other.turn(key, 0.0):
+            pass
+
+    keys = ["a" * 64, "a" * 63 + "b"]
+    with ThreadPoolExecutor(1) as thread, kept.turn(keys[0], 0.0):
+        for ask in (again, lambda key: thread.submit(again, key).result()):
+            ask(keys[1])
+            with pytest.raises(TimeoutError):
+                ask(keys[0])
+    again(keys[0])
+    assert list(kept.path.glob("*.lock")) == []
+
+
+def test_a_lock_whose_file_goes_before_it_is_locked(kept, monkeypatch):
+    """Its holder is done and another one comes in between: that one has it."""
+    lock, held = host.lock, ExitStack()
+
+    def late(handle):
+        monkeypatch.undo()
+        held.close()
+        held.enter_context(kept.turn("d" * 64, 0.0))
+        lock(handle)
+
+    with held:
+        held.enter_context(kept.turn("d" * 64, 0.0))
+        monkeypatch.setattr(host, "lock", late)
+        with Cache(kept.path) as other, pytest.raises(TimeoutError), other.turn("d" * 64, 0.0):
+            pass
+
+
+def test_locks_of_killed_processes_go(kept):
+    """At the next turn; where nobody wants that, an hour later: a young one may not be locked yet by who has made it.
+
+    One that somebody holds stays whatever its age, and with a cleared folder another one's is left alone.
+    """
+    left, held, young = (kept.path / f"{digit * 64}.lock" for digit in "abc")
+    for lock, age in ((left, 2 * cache.ABANDONED), (held, 2 * cache.ABANDONED), (young, 0.0)):
+        lock.touch(0o600)
+        os.utime(lock, (time.time() - age, time.time() - age))
+    with kept.turn("b" * 64, 0.0), Cache(kept.path) as other:
+        assert sorted(kept.path.glob("*.lock")) == [held, young]
+        with other.turn("c" * 64, 0.0):
+            assert young.exists()
+        assert not young.exists()
+        kept.clear()
+        held.touch()
+    assert held.exists()
+
+
+# Adds one to a number in a file as often as it is told, in turn: without locks some would be lost. The first of them
+# says so and stays.
+COUNTING = """
+import sys
+from pathlib import Path
+from threading import Thread
+from kronbot.compute.native.cache import Cache
+path, times = Path(sys.argv[1]), int(sys.argv[2])
+def count():
+    for _ in range(times):
+        with Cache(path.parent / "cache") as kept, kept.turn("e" * 64, 300.0):
+            path.write_text(str(int(path.read_text()) + 1))
+            if times == 1:
+                print("held", flush=True)
+                sys.stdin.read()
+threads = [Thread(target=count) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.slow
+def test_one_at_a_time_of_many_processes_and_threads(kept, tmp_path):
+    """Though the file of the lock goes each time; one that is killed holds up nobody."""
+    number = tmp_path / "number"
+    number.write_text("0")
+
+    def begun(times):
+        command = [sys.executable, "-c", COUNTING, number, str(times)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    first = begun(1)
+    assert first.stdout.readline() == b"held\n"
+    crowd = [begun(50) for _ in range(3)]
+    first.kill()
+    assert [each.wait() for each in crowd] == [0, 0, 0]
+    assert int(number.read_text()) == 1 + 3 * 2 * 50
+    with Cache(kept.path) as again, again.turn("e" * 64, 0.0):
+        pass
+    assert list(kept.path.glob("*.lock")) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users: NOT TESTED here")

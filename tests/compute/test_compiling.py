@@ -68,8 +68,8 @@ def cached(*functions):
 
 
 def left_over(kept):
-    """What is in the folder besides libraries, digests and locks."""
-    return [path.name for path in kept.path.iterdir() if not cache.OWN.fullmatch(path.name)]
+    """What is in the folder besides libraries and digests."""
+    return [path.name for path in kept.path.iterdir() if path.suffix == ".lock" or not cache.OWN.fullmatch(path.name)]
 
 
 def script(path, text):
@@ -291,10 +291,9 @@ def test_many_processes_on_a_cold_cache(kept, tmp_path, monkeypatch):
 def test_a_lock_that_is_never_freed(kept, monkeypatch, reasons):
     """Waiting ends, and means interpretation; a lock file without a holder means nothing."""
     native(sample())
-    (lock,) = kept.path.glob("lock-*")
     library = entry(kept)
     library.unlink()
-    with lock.open("w") as held, monkeypatch.context() as hasty:
+    with library.with_suffix(".lock").open("w") as held, monkeypatch.context() as hasty:
         fcntl.flock(held, fcntl.LOCK_EX)
         library.touch()
         with kept.turn(library.stem, patience=0.0):
@@ -306,14 +305,15 @@ def test_a_lock_that_is_never_freed(kept, monkeypatch, reasons):
     assert native(sample()) is not None
 
 
-def test_a_file_system_without_locks(monkeypatch):
-    """Compiles all the same."""
+def test_a_file_system_without_locks(kept, monkeypatch):
+    """Compiles all the same, and leaves no lock."""
 
     def refuse(handle, operation):
         raise OSError("no locks here")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     assert native(sample()) is not None
+    assert list(kept.path.glob("*.lock")) == []
 
 
 # Code of others
@@ -443,7 +443,7 @@ def test_a_full_disk_leaves_nothing_behind(kept, monkeypatch, reasons):
     assert native(sample()) is None
     monkeypatch.undo()
     assert "No space left" in reasons()
-    assert [name for name in os.listdir(kept.path) if not name.startswith("lock-")] == []
+    assert os.listdir(kept.path) == []
 
 
 KEY = "c" * 64
@@ -467,7 +467,7 @@ def test_what_takes_no_place_leaves_nothing_wrong(kept, monkeypatch, failing, st
     with kept.build_folder(KEY) as place, pytest.raises(OSError, match="Input/output"):
         kept.store(KEY, b"after", place)
     before = {f"{KEY}.sha256", f"{KEY}.so"} if stored and failing == ".sha256" else set()
-    assert {name for name in os.listdir(kept.path) if not name.startswith("lock-")} == before
+    assert {*os.listdir(kept.path)} == before
     assert kept.content(KEY, "so") == (b"before" if before else None)
 
 
@@ -597,7 +597,7 @@ def test_killed_without_a_word(kept, tmp_path, monkeypatch):
     parent.kill()
     parent.wait()
     demand_dead(*map(int, pids.read_text().split()))
-    assert len(left_over(kept)) == 1
+    assert len(left_over(kept)) == 2  # and the lock
     cached(sample())
     assert left_over(kept) == []
 

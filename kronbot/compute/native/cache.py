@@ -2,7 +2,7 @@
 
 An entry is KEY.so, or KEY.robot of what is remembered of a robot, and KEY.sha256 with the digest of its name and bytes,
 so that none takes the place of another. Nothing else in the folder is ever touched, except the cache's own lock files
-(lock-00 ... lock-ff) and the folders that compilers work in (build-00-... to build-ff-...).
+(KEY.lock) and the folders that compilers work in (build-KEY-...), which are there as long as somebody is at work.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kronbot.system.private import NotPrivate
 
 # What compiled functions may fill; the least recently used go first.
 MAX_BYTES = 256_000_000
-# A build folder this old (s) was left by a process that was killed, also where the file system knows no locks.
+# A build folder or lock this old (s) was left by a process that was killed, also where the file system knows no locks.
 ABANDONED = 3600.0
 # Bytes of a digest.
 DIGEST = 64
@@ -34,8 +34,10 @@ PATIENCE_STEP = 0.05
 SUFFIXES = ("so", "robot")
 ENTRY = re.compile(r"[0-9a-f]{64}\.(so|robot)")
 DIGESTS = re.compile(r"[0-9a-f]{64}\.sha256")
-OWN = re.compile(r"[0-9a-f]{64}\.(so|robot|sha256)|lock-[0-9a-f]{2}")
-BUILD = re.compile(r"build-([0-9a-f]{2})-[0-9a-f]{16}")
+LOCKS = re.compile(r"([0-9a-f]{64})\.lock")
+# Versions before 0.10 shared 256 locks, and had build folders by these.
+OWN = re.compile(r"[0-9a-f]{64}\.(so|robot|sha256|lock)|lock-[0-9a-f]{2}")
+BUILD = re.compile(r"build-([0-9a-f]{2}|[0-9a-f]{64})-[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class Cache:
     @contextmanager
     def build_folder(self, key: str) -> Iterator[Path]:
         """A private folder on the same file system, gone afterwards; for who holds the lock of the key."""
-        name = f"build-{key[:2]}-{os.urandom(8).hex()}"
+        name = f"build-{key}-{os.urandom(8).hex()}"
         with ExitStack() as spare:
             for _ in range(2):  # descriptors that removing takes: by then there may be no more
                 spare.callback(os.close, self._folder.spare())
@@ -147,25 +149,19 @@ class Cache:
         Goes on without the lock as soon as the library is there, and where the file system knows no locks. The system
         frees a lock when its process ends, however it ends. Raises TimeoutError after ``patience`` seconds.
         """
-        handle = self._lock(key)
-        try:
-            last = time.monotonic() + patience
+        last = time.monotonic() + patience
+        with ExitStack() as held:
             while True:
                 try:
-                    host.lock(handle)
+                    held.enter_context(self._lock(key))
+                    break
                 except BlockingIOError:
                     if f"{key}.so" in self._folder.names():
                         break
                     if time.monotonic() > last:
                         raise TimeoutError("another process is still compiling") from None
                     time.sleep(PATIENCE_STEP)
-                    continue
-                except OSError:
-                    pass
-                break
             yield
-        finally:
-            os.close(handle)
 
     def entries(self) -> list[Entry]:
         """What is stored, least recently used first."""
@@ -214,21 +210,21 @@ class Cache:
         """
         names = {*self._folder.names()}
         for digest in filter(DIGESTS.fullmatch, names):
-            status = self._folder.found(digest) if names.isdisjoint(map(digest[:65].__add__, SUFFIXES)) else None
-            if status is not None and status.st_mtime < time.time() - ABANDONED:
+            if names.isdisjoint(map(digest[:65].__add__, SUFFIXES)) and self._old(digest):
                 self._remove(digest)
+        # A young lock may be one that its process has just made and not yet locked: a look would take it away.
+        for lock in filter(None, map(LOCKS.fullmatch, names)):
+            if self._old(lock[0]):
+                with suppress(OSError), self._lock(lock[1]):
+                    pass  # its file goes
         for build in filter(None, map(BUILD.fullmatch, names)):
-            with suppress(OSError):
-                handle = self._lock(build[1])
-                try:
-                    host.lock(handle)
-                except OSError:
-                    status = self._folder.found(build[0])
-                    if status is None or status.st_mtime > time.time() - ABANDONED:
-                        continue
-                finally:
-                    os.close(handle)
-                self._remove_build(build[0])
+            with suppress(OSError), self._lock(build[1]) as known:
+                if known or self._old(build[0]):
+                    self._remove_build(build[0])
+
+    def _old(self, name: str) -> bool:
+        status = self._folder.found(name)
+        return status is not None and status.st_mtime < time.time() - ABANDONED
 
     def _remove_build(self, name: str) -> None:
         """Told where something of it stays, of another user for example: nothing else minds."""
@@ -236,8 +232,42 @@ class Cache:
         if self._folder.found(name) is not None:
             policy.noted(f"{name} cannot be removed from the cache")
 
-    def _lock(self, key: str) -> int:
-        return self._folder.open(f"lock-{key[:2]}", os.O_RDWR | os.O_CREAT)
+    @contextmanager
+    def _lock(self, key: str) -> Iterator[bool]:
+        """Hold the lock of a key, whose file is there no longer than that; whether the file system knows locks.
+
+        Raises BlockingIOError where another process or thread holds it.
+        """
+        name = f"{key}.lock"
+        with ExitStack() as held:
+            known = None
+            while known is None:
+                held.close()
+                handle = self._folder.open(name, os.O_RDWR | os.O_CREAT)
+                held.callback(os.close, handle)
+                known = self._locked(name, handle)
+            held.callback(self._unlock, name, handle)
+            yield known
+
+    def _locked(self, name: str, handle: int) -> bool | None:
+        """Whether there are locks; None where whoever had this one has removed its file before it was locked anew."""
+        try:
+            host.lock(handle)
+            return self._is(name, handle) or None
+        except BlockingIOError:
+            raise
+        except OSError:
+            return False
+
+    def _unlock(self, name: str, handle: int) -> None:
+        """Removed first: who has opened it meanwhile finds it gone."""
+        with suppress(OSError):
+            if self._is(name, handle):  # else somebody has cleared the folder, and another one has a new lock
+                self._folder.remove(name)
+
+    def _is(self, name: str, handle: int) -> bool:
+        found = self._folder.found(name)
+        return found is not None and os.path.samestat(found, os.fstat(handle))
 
     def _remove(self, name: str) -> None:
         with suppress(FileNotFoundError):
