@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -39,7 +40,7 @@ class Supervised:
     """
 
     def __init__(self, command: Sequence[str], place: Path) -> None:
-        self._place = place
+        self._place, self._begun = place, time.monotonic()
         try:
             with (place / "trouble").open("wb") as trouble:
                 self._process = subprocess.Popen(
@@ -60,12 +61,19 @@ class Supervised:
         """True once it has ended."""
         return self._process.poll() is not None
 
+    def ends(self, timeout: float) -> bool:
+        """Whether it ends within ``timeout`` seconds of its beginning, waited for."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(0.0, self._begun + timeout - time.monotonic()))
+        return self.ready
+
     def wait(self, timeout: float) -> tuple[bool, str]:
-        """Whether it has ended with success, and what it said. Raises TimeoutError after ``timeout`` seconds."""
-        try:
-            self._process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            raise TimeoutError(f"timed out after {timeout:g} s") from None
+        """Whether it has ended with success, and what it said.
+
+        Raises TimeoutError where it has not ended ``timeout`` seconds after it has begun.
+        """
+        if not self.ends(timeout):
+            raise TimeoutError(f"timed out after {timeout:g} s")
         status, *said = (self._text(name) for name in ("status", "messages", "trouble"))
         return status == "0", f"ended with {status or 'no status'}: {' '.join(filter(None, said)) or 'no message'}"
 

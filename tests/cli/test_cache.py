@@ -17,7 +17,7 @@ from thinned import rare
 from kronbot import __version__
 from kronbot.cli.commands.cache import cache as command
 from kronbot.cli.main import run as kronbot
-from kronbot.compute.native import cache
+from kronbot.compute.native import cache, policy
 from kronbot.compute.native.cache import Cache
 from kronbot.system.platform import host
 from kronbot.system.private import NotPrivate
@@ -272,6 +272,19 @@ def test_pipes_do_not_block(kept):
     path.unlink()
     os.mkfifo(path)
     assert kept.find("0" * 64) is None
+
+
+@pytest.mark.parametrize(("quiet", "count"), [([], 1), rare(["-q"], 0)])
+def test_who_waits_for_a_compiler_is_told(quiet, count, tmp_path, monkeypatch, capsys):
+    """What for, and how long at most; a quiet command says nothing."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/sh\nsleep 0.2\nexit 1\n")
+    compiler.chmod(0o700)
+    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(policy, "SILENT", 0.0)
+    assert kronbot(["jacobian", "stacker-numeric", "--native", "on", *quiet]) == 0
+    assert capsys.readouterr().err.count(f"waiting for the compiler ({compiler}), 120 s at most\n") == count
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tapes import BINARY, SPECIAL, UNARY, random_function, same_bits
 from thinned import rare, thinned
 from waiting import PATIENCE, demand_dead, soon
 
-from kronbot.compute.native import cache, compiling, elf
+from kronbot.compute.native import cache, compiling, elf, policy
 from kronbot.compute.native.cache import Cache
 from kronbot.compute.native.cost import EFFORTS, FULL, QUICK, instructions
 from kronbot.compute.native.subjects import Functions
@@ -300,8 +300,10 @@ def test_a_lock_that_is_never_freed(kept, monkeypatch, reasons):
             pass  # nothing to wait for
         library.unlink()
         hasty.setattr(compiling, "TIMEOUT", 0.2)
+        hasty.setattr(policy, "SILENT", 0.0)
         assert native(sample()) is None
-        assert "another process" in reasons()
+        assert "another process is still compiling" in reasons()
+        assert reasons().count("waiting for another process that compiles the same, 0.2 s at most") == 1
     assert native(sample()) is not None
 
 
@@ -638,16 +640,21 @@ SLOW = "echo > $TMPDIR/cc.s; sleep 300 & echo $! > {0}.part; echo $$ >> {0}.part
 
 
 def test_a_compiler_that_takes_too_long(kept, tmp_path, monkeypatch, reasons):
-    """It ends with all that it has started."""
-    pids = tmp_path / "pids"
+    """It is told that it is waited for, ends with all that it has started, and is not asked again."""
+    pids, told = tmp_path / "pids", []
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.setenv("CC", script(tmp_path / "slow", SLOW.format(pids)))
-    wait = supervised.Supervised.wait
-    monkeypatch.setattr(supervised.Supervised, "wait", lambda compiler, _: soon(pids.exists) or wait(compiler, 0.1))
-    assert native(sample()) is None
-    assert "timed out" in reasons()
+    ends = supervised.Supervised.ends
+    monkeypatch.setattr(supervised.Supervised, "ends", lambda compiler, _: soon(pids.exists) or ends(compiler, 0.0))
+    with policy.native("on", waiting=told.append):
+        assert native(sample()) is None
+    assert "timed out after 120 s" in reasons()
+    assert told == [f"the compiler ({tmp_path}/slow), 120 s at most"]
     demand_dead(*map(int, pids.read_text().split()))
+    pids.unlink()
+    assert native(sample(factor=3.0)) is None
+    assert "has timed out before" in reasons() and not pids.exists()
     assert left_over(kept) == []
     assert list((tmp_path / "tmp").iterdir()) == []
 

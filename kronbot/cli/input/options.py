@@ -197,11 +197,15 @@ def outputs_option(text: str, default: str | None = None) -> Decorator:
 
 
 def _use_native(context: click.Context, parameter: click.Parameter, choice: str) -> None:
-    context.with_resource(policy.native(choice, _tell_interpreted))
+    context.with_resource(policy.native(choice, _tell_interpreted, _tell_waiting))
 
 
 def _tell_interpreted(why: str) -> None:
     tell(f"warning: no native code, interpreted instead, with the same answer: {escaped(why)[:REASON]}")
+
+
+def _tell_waiting(what: str) -> None:
+    tell(f"waiting for {escaped(what)[:REASON]}")
 
 
 def _subject(orders: Sequence[str], order_help: str) -> Decorator:

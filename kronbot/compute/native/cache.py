@@ -149,7 +149,7 @@ class Cache:
         Goes on without the lock as soon as the library is there, and where the file system knows no locks. The system
         frees a lock when its process ends, however it ends. Raises TimeoutError after ``patience`` seconds.
         """
-        last = time.monotonic() + patience
+        begun, told = time.monotonic(), False
         with ExitStack() as held:
             while True:
                 try:
@@ -158,8 +158,12 @@ class Cache:
                 except BlockingIOError:
                     if f"{key}.so" in self._folder.names():
                         break
-                    if time.monotonic() > last:
+                    waited = time.monotonic() - begun
+                    if waited > patience:
                         raise TimeoutError("another process is still compiling") from None
+                    if waited > policy.SILENT and not told:
+                        policy.waited_for(f"another process that compiles the same, {patience:g} s at most")
+                        told = True
                     time.sleep(PATIENCE_STEP)
             yield
 

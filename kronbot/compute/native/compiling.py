@@ -67,6 +67,10 @@ class _Compiler:
     identity: str
 
 
+# Those that have once not come to an end: the other functions of the process do not wait for them again.
+_hanging: set[_Compiler] = set()
+
+
 @dataclass(frozen=True, eq=False)
 class Code(Generic[Made]):
     """Native code: what it is for Python, the library that it is in, and how it was compiled."""
@@ -238,6 +242,8 @@ class Compilation(Generic[Made]):
             if self._found is not None:
                 self._held.close()
                 return
+        if compiler in _hanging:
+            raise _Unavailable(f"the compiler ({shlex.join(compiler.command)[:TOLD]}) has timed out before")
         if too_large(subject.statements(self._effort)):
             raise _Unavailable(f"more than {MAX_INSTRUCTIONS} instructions")
         place = self._held.enter_context(cache.build_folder(key(self._effort)))
@@ -247,11 +253,17 @@ class Compilation(Generic[Made]):
         from kronbot.system.supervised import Supervised  # here, since most processes find what they need compiled
 
         self._process = Supervised(command, place)
-        self._finish = partial(self._load_built, cache, key(self._effort), place, command)
+        self._finish = partial(self._load_built, cache, key(self._effort), place, compiler, command)
 
-    def _load_built(self, cache: Cache, key: str, place: Path, command: list[str]) -> Code[Made]:
+    def _load_built(self, cache: Cache, key: str, place: Path, compiler: _Compiler, command: list[str]) -> Code[Made]:
         assert self._process is not None
-        done, told = self._process.wait(TIMEOUT)
+        if not self._process.ends(policy.SILENT):
+            policy.waited_for(f"the compiler ({shlex.join(compiler.command)[:TOLD]}), {TIMEOUT:g} s at most")
+        try:
+            done, told = self._process.wait(TIMEOUT)
+        except TimeoutError:
+            _hanging.add(compiler)
+            raise
         if not done:
             raise _Unavailable(f"the compiler {told[:TOLD]} ({shlex.join(command)[:TOLD]})")
         library = cache.store(key, _built(place), place)

@@ -9,9 +9,12 @@ from contextvars import ContextVar
 from kronbot.errors import UsageError
 
 CHOICES = ("auto", "on", "off")
+# Time (s) that somebody waits before it is told what for.
+SILENT = 5.0
 _choice = ContextVar("native", default="auto")
 # Who is told why what was asked for is not to be had; each is told once.
 _listeners: ContextVar[list[Callable[[str], None]] | None] = ContextVar("listeners", default=None)
+_waiting: ContextVar[Callable[[str], None]] = ContextVar("waiting", default=lambda what: None)
 
 
 def choice() -> str:
@@ -20,21 +23,26 @@ def choice() -> str:
 
 
 @contextmanager
-def native(choice: str, tell: Callable[[str], None] | None = None) -> Iterator[None]:
+def native(
+    choice: str, tell: Callable[[str], None] | None = None, waiting: Callable[[str], None] = lambda what: None
+) -> Iterator[None]:
     """Use native code as chosen: ``auto`` from the cache, and compiled where that is expected to save more than its
     time (twice its time where it is waited for); ``on`` compiled in any case; ``off`` never. Answers are
-    the same to the last bit. Where ``on`` finds no way to compile, ``tell`` is told why, once.
+    the same to the last bit. Where ``on`` finds no way to compile, ``tell`` is told why, once; ``waiting`` what is
+    waited for, and how long at most, wherever that has taken SILENT seconds.
 
     Raises UsageError for another word.
     """
     if choice not in CHOICES:
         raise UsageError(f"native {choice!r}: there are {', '.join(CHOICES)}")
     token, listening = _choice.set(choice), _listeners.set([] if tell is None else [tell])
+    patient = _waiting.set(waiting)
     try:
         yield
     finally:
         _choice.reset(token)
         _listeners.reset(listening)
+        _waiting.reset(patient)
 
 
 def interpreted(why: str) -> None:
@@ -45,6 +53,12 @@ def interpreted(why: str) -> None:
     listeners = _listeners.get()
     if choice() == "on" and listeners:
         listeners.pop()(why)
+
+
+def waited_for(what: str) -> None:
+    """Nothing goes on until it is there: a debug line, and news for who waits."""
+    noted(f"waiting for {what}")
+    _waiting.get()(what)
 
 
 def noted(words: str) -> None:
