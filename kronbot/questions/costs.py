@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
 from kronbot.compute.arrays import Scalar
 from kronbot.errors import Interrupted
 from kronbot.floats import Array
+from kronbot.system.interruption import interruptions
+
+Priced = TypeVar("Priced")
 
 
 def cost(times: Array, x: Array, u: Array, Q: Array, R: Array) -> float:
@@ -21,6 +25,15 @@ def cost(times: Array, x: Array, u: Array, Q: Array, R: Array) -> float:
 UNPAID: Mapping[str, Scalar] = {"complete": False}
 
 
-def unpaid(error: Interrupted) -> Interrupted:
-    """What somebody who interrupts the simulation of a cost is told."""
-    return Interrupted(*error.args, ", in the simulation of the cost; the gains are there")
+def paid(simulation: Callable[[], Priced]) -> Priced:
+    """What the simulation of a cost gives. Raises Interrupted for who interrupts it, also while it is prepared, since
+    the gains are there."""
+    with interruptions() as met:
+        try:
+            return simulation()
+        except KeyboardInterrupt:
+            met.take_time()
+            why: tuple[object, ...] = ("interrupted",)
+        except Interrupted as error:
+            why = error.args
+        raise Interrupted(*why, ", in the simulation of the cost; the gains are there")

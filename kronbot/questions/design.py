@@ -42,7 +42,7 @@ from kronbot.model.robot import Robot
 from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.at_rows import at_rows
 from kronbot.questions.closed_loop import MARGINS, controls, margin_numbers
-from kronbot.questions.costs import UNPAID, cost, unpaid
+from kronbot.questions.costs import UNPAID, cost, paid
 from kronbot.questions.designed_poles import both, in_words, reached_of, told_of_poles, told_poles
 from kronbot.questions.elements import told_of_time
 from kronbot.questions.linearize import Found, Linearization, Point
@@ -257,14 +257,11 @@ def _costs(
     qd = {i: float(start[robot.n + i]) for i in range(robot.n)}
     run = Run(duration, duration / ROWS, "recursive", "dop853", Tolerances(1e-8, 1e-10), q, qd)
     try:
-        series = simulate(with_gains(robot, gains), run, progress)
-        if series.error is not None:
-            raise series.error
+        rows = paid(lambda: simulate(with_gains(robot, gains), run, progress).whole()).series
     except Interrupted as error:
-        return {**costs, **UNPAID}, [], unpaid(error)
+        return {**costs, **UNPAID}, [], error
     except Failure as error:
         return costs, [f"the robot itself does not come back from the deviation: {error}"], None
-    rows = series.result.series
     x = np.column_stack([rows[name] for name in states]) - np.concatenate([found.point.q, 0 * found.point.q])
     tau = np.column_stack([rows[name] for name in inputs]) - np.asarray(found.point.tau)
     return {**costs, "cost_simulated": cost(rows["t"], x, tau, Q, R)}, [], None

@@ -24,15 +24,17 @@ from kronbot.mechanics.multibody.recursion import demand_inertia, forward_dynami
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
-from kronbot.questions.costs import UNPAID, cost, unpaid
+from kronbot.questions.costs import UNPAID, cost, paid
 from kronbot.questions.design import Wish, away, design, weighing, with_gains
 from kronbot.questions.elements import demand_constant
+from kronbot.questions.keeping import kept
 from kronbot.questions.linearize import Linearization, Point
 from kronbot.questions.linearize_along import length_of, period_of
 from kronbot.questions.pieces import Pieces, Way
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import Choice
 from kronbot.questions.simulate import Run, simulate
+from kronbot.system.interruption import Interruptions
 
 PURPOSE = "design"
 # Intervals at first, how often they are halved, and the share by which P may change then (what is left: a fifteenth).
@@ -44,6 +46,7 @@ STEPS, REPEATS = 12, 1e-8
 SWINGING = 1e-3
 # A share of the cost that the robot pays without a deviation, and that is told.
 SMEARED = 1e-3
+GAINLESS = "interrupted before there were gains"
 # How much longer gains lead them there, as a share of the motion.
 BEHIND = 0.1
 
@@ -51,8 +54,13 @@ BEHIND = 0.1
 def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) -> Outcome:
     """Gains over the file's motion: of a finite one those of its length, else of its period.
 
-    Raises UsageError without a motion, ComputationError where there are none.
+    Where somebody interrupts the simulation of their cost they are told, with the error. Raises UsageError without a
+    motion, ComputationError where there are none.
     """
+    return kept(lambda met: _design_along(robot, wish, progress, met))
+
+
+def _design_along(robot: Robot, wish: Wish, progress: Callable[[float], None], met: Interruptions) -> Outcome:
     demand_inertia(robot)
     if robot.base:
         raise UsageError("a floating base goes along no given motion: gains of it are those about a posture")
@@ -66,25 +74,10 @@ def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) ->
     states = [*robot.coordinates, *rates]
     Q, R = weighing(robot, wish, robot.joints, states)
     start = away(robot, wish, states)
-    moving, intervals, before = _moving(robot), INTERVALS, None
-    begin, rest = None, dict[str, NamedArray]()
-    for mesh in range(MESHES):
-        if periodic:
-            begin = _repeating(robot, moving, duration, intervals, 2**mesh, begin)
-        nominal = _follow(robot, moving, duration, 2 * intervals, begin)
-        pieces = Pieces(robot, nominal, 2**mesh, PURPOSE)
-        plant = _plant(pieces, Q, R, periodic)
-        rest = rest or _at_rest(robot, nominal.q[-1], wish)
-        last = rest["P"].values
-        P = plant.periodic(last) if periodic else plant.backward(last)
-        progress((mesh + 1) / (MESHES + 1))
-        if before is not None and np.abs(P[::2] - before).max() <= CHANGED * np.abs(P).max():
-            break
-        before, intervals = P, 2 * intervals
-    else:
-        why = "vibrations are too fast beside it; fewer modes a link, damping, or other weights"
-        raise ComputationError(f"gains along the motion are not found on {intervals // 2} intervals: {why}")
-    K, rows = plant.gains(P), nominal.times[::2]
+    with met.heard(), met.at_work(lambda: GAINLESS):
+        pieces, plant, P, rest = _refined(robot, wish, (Q, R), duration, periodic, progress)
+    K, nominal = plant.gains(P), pieces.way
+    rows = nominal.times[::2]
     names = [joint.name for joint in robot.joints]
     about = np.hstack([np.zeros((len(rows), 1)), nominal.states[::2]])[:, None]
     gains = np.concatenate([about, np.concatenate([nominal.tau[::2, :, None], K], axis=2)], axis=1)
@@ -108,13 +101,43 @@ def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) ->
         summary["largest_multiplier"] = float(np.abs(np.linalg.eigvals(plant.closed(K))).max())
     else:
         try:
-            summary |= _simulated(robot, arrays["gains"], pieces, start, (Q, R, P[-1]), told)
+            summary |= paid(lambda: _simulated(robot, arrays["gains"], pieces, start, (Q, R, P[-1]), told))
         except Interrupted as error:
-            stopped = unpaid(error)
+            stopped = error
             summary |= UNPAID
     progress(1.0)
     at = {"start": robot.by_name(nominal.q[0]), "end": robot.by_name(nominal.q[-1])}
     return Outcome(Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, told, about=robot), stopped)
+
+
+def _refined(
+    robot: Robot,
+    wish: Wish,
+    weights: tuple[Array, Array],
+    duration: float,
+    periodic: bool,
+    progress: Callable[[float], None],
+) -> tuple[Pieces, Varying, Array, Mapping[str, NamedArray]]:
+    """The motion in pieces, the linear model about it, P where pieces end, and the gains at rest: on intervals that are
+    halved until P hardly changes.
+    """
+    moving, intervals, before = _moving(robot), INTERVALS, None
+    begin, rest = None, dict[str, NamedArray]()
+    for mesh in range(MESHES):
+        if periodic:
+            begin = _repeating(robot, moving, duration, intervals, 2**mesh, begin)
+        nominal = _follow(robot, moving, duration, 2 * intervals, begin)
+        pieces = Pieces(robot, nominal, 2**mesh, PURPOSE)
+        plant = _plant(pieces, *weights, periodic)
+        rest = rest or _at_rest(robot, nominal.q[-1], wish)
+        last = rest["P"].values
+        P = plant.periodic(last) if periodic else plant.backward(last)
+        progress((mesh + 1) / (MESHES + 1))
+        if before is not None and np.abs(P[::2] - before).max() <= CHANGED * np.abs(P).max():
+            return pieces, plant, P, rest
+        before, intervals = P, 2 * intervals
+    why = "vibrations are too fast beside it; fewer modes a link, damping, or other weights"
+    raise ComputationError(f"gains along the motion are not found on {intervals // 2} intervals: {why}")
 
 
 def _moving(robot: Robot) -> Robot:
@@ -135,10 +158,7 @@ def _follow(robot: Robot, moving: Robot, duration: float, pieces: int, begin: Ar
         q, qd = ({i: float(begin[shift + i]) for i in loose} for shift in (0, robot.n))
     start = "equilibrium" if begin is None else "straight"
     run = Run(duration, duration / pieces, "recursive", "cvodes", FINE, q, qd, start)
-    outcome = simulate(moving, run, lambda share: None)
-    if outcome.error is not None:
-        raise outcome.error
-    series = outcome.result.series
+    series = simulate(moving, run, lambda share: None).whole().series
     (rates,) = robot.derivative_names(["qd"]).values()
     q_rows, qd_rows = (np.column_stack([series[name] for name in names]) for names in (robot.coordinates, rates))
     tau = np.column_stack([series[f"torque.{joint.name}"] for joint in robot.joints])
@@ -243,10 +263,7 @@ def _simulated(
     def paid(begin: Array) -> float:
         q, qd = ({i: float(begin[shift + i]) for i in range(robot.n)} for shift in (0, robot.n))
         run = Run(end, end / (len(nominal.times) - 1), "recursive", "cvodes", FINE, q, qd)
-        outcome = simulate(fed, run, lambda share: None)
-        if outcome.error is not None:
-            raise outcome.error
-        series = outcome.result.series
+        series = simulate(fed, run, lambda share: None).whole().series
         x = np.column_stack([series[name] for name in (gains.columns or ())[1:]]) - nominal.states
         u = np.column_stack([series[f"torque.{joint.name}"] for joint in robot.joints]) - nominal.tau
         return cost(nominal.times, x, u, Q, R) + float(x[-1] @ last @ x[-1])

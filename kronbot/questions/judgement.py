@@ -82,15 +82,13 @@ def under(robot: Robot, best: Plan, wish: Wish, finer: int, watch: Callable[[], 
     moved = _driven(robot, robot.file, drives, tables, robot.order)
     asked = _outputs(robot, [*wish.limits])
     run = Run(best.duration, step, "recursive", "cvodes", FINE, q, {}, outputs=asked)
-    outcome = simulate(moved, run, lambda share: watch())
-    if outcome.error is not None:
-        raise outcome.error
+    found = simulate(moved, run, lambda share: watch()).whole()
     if wish.follows:
-        return outcome.result
+        return found
     # Rows that are a rounding before their step have the torque of the last one: who drives by them would be late.
-    rows = np.minimum(np.arange(len(outcome.result.series["t"])) // pieces, best.intervals - 1)
+    rows = np.minimum(np.arange(len(found.series["t"])) // pieces, best.intervals - 1)
     steps = {f"torque.{joint.name}": tau[rows] for joint, tau in zip(robot.joints, best.inputs.T, strict=True)}
-    return replace(outcome.result, series={**outcome.result.series, **steps})
+    return replace(found, series={**found.series, **steps})
 
 
 def following(robot: Robot, times: Array, q: Array, columns: Sequence[str], watch: Callable[[], None]) -> Result:
@@ -105,10 +103,7 @@ def following(robot: Robot, times: Array, q: Array, columns: Sequence[str], watc
     end, step = float(times[-1]), float(times[-1]) / (len(times) - 1)
     asked = _outputs(robot, columns)
     run = Run(end, step, "recursive", "cvodes", FINE, start, {}, outputs=asked)
-    outcome = simulate(moved, run, lambda share: watch())
-    if outcome.error is not None:
-        raise outcome.error
-    return outcome.result
+    return simulate(moved, run, lambda share: watch()).whole()
 
 
 def _outputs(robot: Robot, columns: Sequence[str]) -> tuple[str, ...]:
@@ -208,13 +203,10 @@ def judged(
         start = at_rest(moved, placed(moved, wish.start))
         q = {place: float(start[place]) for place in moved.others(frozenset(moved.rigid))}
         whole = Run(end, end / ROWS, "recursive", "rodas", tolerances, q, {})
-        outcome = simulate(moved, whole, lambda share: watch())
-        if outcome.error is not None:
-            raise outcome.error
+        found = simulate(moved, whole, lambda share: watch()).whole().summary
     except Failure as error:
         told.append(f"no finer model has judged the plan: {error}")
         return {}
-    found = outcome.result.summary
     return {name: found[name] for name in ("residual_amplitude",) if name in found}
 
 

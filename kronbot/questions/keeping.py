@@ -72,10 +72,7 @@ def gathered(
 
     error: KronbotError
     try:
-        with (
-            met.heard(),
-            met.at_work(lambda: f"{told(found)}, in a step that did not end in time" if found else before()),
-        ):
+        with met.heard(), met.at_work(doing):
             met.demand_none()
             for piece in pieces:
                 found.append(piece)
@@ -83,6 +80,7 @@ def gathered(
         return found, None
     except KeyboardInterrupt:
         met.take_time()
+        met.doing = before
         error = Interrupted(told(found))
     except KronbotError as failed:
         error = failed

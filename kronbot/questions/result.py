@@ -272,3 +272,9 @@ class Outcome:
 
     result: Result
     error: KronbotError | None
+
+    def whole(self) -> Result:
+        """The answer. Raises what stopped it."""
+        if self.error is not None:
+            raise self.error
+        return self.result

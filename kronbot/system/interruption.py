@@ -155,17 +155,18 @@ class Interruptions(list[int]):
     def heard(self) -> Iterator[None]:
         """Whatever becomes of a Ctrl-C in here (another error, nothing at all), it ends as KeyboardInterrupt.
 
-        What another handler has raised ends as itself. Nothing waits in here, also within :meth:`saving`.
+        What another handler has raised ends as itself. Nothing waits in here, also within :meth:`saving`, and after
+        one in here, whose answer is a part of the work.
         """
-        before = self._saving
+        before = self._saving, self._telling
         try:
-            self._saving = False
+            self._saving = self._telling = False
             yield
         except Exception:
             if not self and not self.raised:
                 raise
         finally:
-            self._saving = before
+            self._saving, self._telling = before
         self.demand_none()
 
     def demand_none(self) -> None:

@@ -600,6 +600,44 @@ def test_before_the_first_number_that_is_said(monkeypatch, capsys, tmp_path):
     assert told == [(words, 130), (f"interrupted after 1 of 2, {slow}", 143), (words, 129)]
 
 
+def test_what_an_inner_run_has_kept_is_not_the_answer():
+    """Work after it hears at once, though the answer will be told where it is."""
+    with pytest.raises(KeyboardInterrupt), interruptions() as met, met.telling(), met.heard():
+        with met.saving():
+            pass
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("went on")
+
+
+ROD = """
+kronbot: 1
+name: rod
+gravity: [0, -9.81, 0]
+links: [{name: rod, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 2, com: [0.5, 0, 0]}}]
+motion: {q1: {type: cycloidal, from: -0.2, to: 1.3, duration: 1.5}}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", SIGNALS)
+def test_gains_along_a_motion_end_where_a_signal_comes(number, tmp_path, monkeypatch, capsys):
+    """Before there are gains nothing goes on, after them they are told, also where their simulation is prepared."""
+    (tmp_path / "rod.yaml").write_text(ROD)
+    asked, gone_on = ["design", str(tmp_path / "rod.yaml"), "--lqr", "--motion", "--format", "json", "-q"], []
+    with monkeypatch.context() as early:
+        early.setattr("kronbot.questions.design_along._at_rest", lambda *given: gone_on.append(given))
+        met_in(early, "kronbot.questions.design_along._plant", number)
+        assert main.run(asked) == 128 + number
+    assert capsys.readouterr() == ("", "Error: interrupted before there were gains\n")
+    assert gone_on == []
+    met_in(monkeypatch, "kronbot.questions.simulate.integrator", number, call=2)
+    assert main.run(asked) == 128 + number
+    told = capsys.readouterr()
+    assert told.err == "Error: interrupted, in the simulation of the cost; the gains are there\n"
+    answer = json.loads(told.out)
+    assert answer["summary"]["complete"] is False and "gains" in answer["arrays"]
+
+
 @pytest.mark.parametrize("question", ["jacobian", "hessian", "dynamics"])
 def test_blocks_of_rows_are_kept(question, tmp_path, monkeypatch, capsys):
     """Those before the one at which a signal comes, in every form, as of statics."""
