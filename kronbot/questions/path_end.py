@@ -28,7 +28,8 @@ def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpo
     text += " and ".join(bent) or "all links are rigid"
     turn = _linear_turn(path, straight)
     if turn > ABSURD:
-        text += f"; by linear theory beams would turn by {turn:.3g} rad: are EI, lengths and masses in SI units?"
+        far = f"{turn:.3g} rad" if turn < np.inf else "more rad than any number says"
+        text += f"; by linear theory beams would turn by {far}: are EI, lengths and masses in SI units?"
     return text
 
 
@@ -66,6 +67,8 @@ def _linear_turn(path: Path, straight: Array) -> float:
     F, K = path.balance(straight, 1.0)[0], path.balance(straight, 0.0)[1]
     most = float(np.abs(F).max(initial=0.0))
     try:
-        return most * path.size(np.linalg.lstsq(all_finite(K), all_finite(F / (most or 1.0)))[0])
+        change = np.linalg.lstsq(all_finite(K), all_finite(F / (most or 1.0)))[0]
     except np.linalg.LinAlgError:
         return 0.0
+    largest = float(np.abs(change).max(initial=0.0))  # of squares of more there is no number
+    return most * largest * path.size(change / (largest or 1.0))
