@@ -29,10 +29,12 @@ from kronbot.mechanics.control.feedback import (
     placed,
     reached,
     regulator,
+    stirred,
     with_feedback,
 )
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.modal import ACCURACY, Modes, of_first_order
+from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.spectrum import poles as poles_of
 from kronbot.mechanics.linear.state_space import LOST, margins
 from kronbot.mechanics.motion.integration import Tolerances
@@ -126,9 +128,7 @@ def design(
     states = [*names, *(f"{name}_dot" for name in names)]
     A, B = of_first_order(system.M, system.D, system.K, E)
     poles = found.solution.poles
-    table = np.asarray(margins(system.M, E, np.eye(2 * n)[:1], poles, dE).table)
-    unseen = [pole for pole, each in zip(poles, table, strict=True) if each[0] <= max(LOST, each[1])]
-    lost, idle = [pole for pole in unseen if not pole.free], idle_directions([pole for pole in poles if pole.free], E)
+    lost, idle = _unmoved(system, E, dE, poles)
     rest = reached(system, A, B, lost, idle)
     inputs = [f"torque.{joint.name}" for joint in driven]
     Q, R = weighing(robot, wish, driven, states)
@@ -153,7 +153,7 @@ def design(
     if P is not None:
         arrays["P"] = NamedArray((P + P.T) / 2, states, "SI", states)
     if wish.noise is not None:
-        seen = _observer(system, (A, B), at, wish.noise, states, inputs)
+        seen = _observer(system, (A, B), (E, dE), poles, at, wish.noise, states, inputs)
         C = np.eye(2 * n)[[states.index(name) for name in seen["L"].columns or ()]]
         if len(rest.A) == 2 * n:
             every = np.concatenate([both(closed.poles), both(seen["observer_poles"].values)])
@@ -206,9 +206,18 @@ def _by_name(
     return np.array(list(values.values()))
 
 
+def _unmoved(system: SecondOrder, E: Array, dE: Array, poles: Sequence[Pole]) -> tuple[list[Pole], Array]:
+    """Swinging poles that forces E u do not move, as far as its errors tell, and free directions that they do not."""
+    table = np.asarray(margins(system.M, E, np.eye(2 * len(system.M))[:1], poles, dE).table)
+    unseen = [pole for pole, each in zip(poles, table, strict=True) if each[0] <= max(LOST, each[1])]
+    return [pole for pole in unseen if not pole.free], idle_directions([pole for pole in poles if pole.free], E)
+
+
 def _observer(
     system: SecondOrder,
     model: tuple[Array, Array],
+    forces: tuple[Array, Array],
+    poles: Sequence[Pole],
     at: Array,
     noise: Mapping[str, float],
     states: Sequence[str],
@@ -225,7 +234,10 @@ def _observer(
     _by_name(sensors, states, "noise", 0.0, positive=True)
     moved = _by_name({name: value for name, value in noise.items() if name in inputs}, inputs, "noise", 1.0)
     C = np.eye(len(states))[[states.index(name) for name in sensors]]
-    L = observer(A, C, B @ np.diag(moved**2) @ B.T, np.diag(np.array(list(sensors.values())) ** 2))
+    E, dE, by_noise = (each[:, moved > 0] for each in (*forces, B))
+    still = _unmoved(system, E, dE, poles)[0] if moved.any() else []
+    noises = (np.diag(density**2) for density in (moved[moved > 0], np.array(list(sensors.values()))))
+    L = observer(stirred(system, A, by_noise, still), C, *noises)
     columns = [AT, *(SEEN + name for name in sensors), *inputs, *states]
     return {
         "estimator": NamedArray(np.column_stack([at, L, B, A]), list(states), "SI", columns),

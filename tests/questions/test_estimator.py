@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from casadi import SX
 from robots_in_tests import boom_and_arm
-from scipy.linalg import expm
+from scipy.linalg import expm, solve_continuous_are
 from scipy.stats import kstest
 
 import kronbot
@@ -171,3 +171,28 @@ def test_mistakes_of_filters_are_told_with_their_places(file, old, new, said, tm
         (tmp_path / name).write_text(text.replace(old, new) if name == file else text)
     with pytest.raises(DescriptionError, match=said):
         kronbot.load(tmp_path / "block.yaml").simulate(duration=0.1)
+
+
+TURNED = """
+kronbot: 1
+name: turned
+gravity: [0, 0, 0]
+links:
+  - {name: hub, joint: {type: revolute, name: q1, damping: 0.3}, pose: {}, rigid: {mass: 1, inertia: {Izz: 0.1}}}
+  - name: arm
+    joint: {type: fixed}
+    pose: {rpy: [1.5707963267948966, 0, 0]}
+    flexible: {length: 1, mass: 1, EI: {y: 13.7, z: 13.9}, modes: {v: 1, w: 1}, damping: {ratio: 0.003}}
+"""
+
+
+def test_what_no_noise_moves_has_no_gains():
+    """In place of the dust that a sensor sees of it, whose cosine of a right angle is 6e-17."""
+    found = kronbot.loads(TURNED).design(lqr=True, noise={"q1": 1e-4})
+    L, names = found["L"], list(found.arrays["L"].rows)
+    still = [names.index(name) for name in ("arm.v1", "arm.v1_dot")]
+    assert not L[still].any() and np.count_nonzero(L) == len(L) - len(still)
+    _, B, A = np.split(found["estimator"][:, 1:], [1, 2], axis=1)
+    C = np.eye(len(A))[[names.index("q1")]]
+    P = solve_continuous_are(A.T, C.T, B @ B.T, [[1e-8]])
+    assert pytest.approx(P @ C.T / 1e-8, rel=1e-6, abs=1e-6) == L

@@ -35,6 +35,8 @@ def test_a_start_without_equilibrium_says_so_in_terms_of_simulate():
     assert "of the weight; there the tip of arm is" in message and "% of its length" in message
     assert "by linear theory" in message and "SI units?" in message
     assert "start straight" in message and "buckling" not in message and "load" not in message
+    with pytest.raises(ComputationError, match=r"by linear theory beams would turn by \d\.?\d*e\+\d{3} rad"):
+        run(model(text("1.2e-300")), start="equilibrium", q={"q1": 0.25})
 
 
 @pytest.mark.slow

@@ -87,6 +87,18 @@ def reached(system: SecondOrder, A: Array, B: Array, lost: Sequence[Pole], idle:
     return Reached(T @ A @ N, T @ B, N, T)
 
 
+def stirred(system: SecondOrder, A: Array, B: Array, still: Sequence[Pole]) -> Reached:
+    """The states that noise through inputs reaches, where swinging poles ``still`` are others.
+
+    What nothing damps, and modes that cannot be told from others, are left in.
+    """
+    damped, none = [pole for pole in still if -pole.value.real > STAYING * abs(pole.value)], np.zeros((len(A) // 2, 0))
+    try:
+        return reached(system, A, B, damped, none)
+    except ComputationError:
+        return reached(system, A, B, [], none)
+
+
 def idle_directions(free: Sequence[Pole], E: Array) -> Array:
     """Free directions (n, k) that forces E u do not move: base coordinates of a robot that floats."""
     F = np.array([pole.right.real for pole in free]).reshape(len(free), len(E)).T
@@ -155,16 +167,18 @@ def _without_dust(A: Array, terms: Array) -> Array:
     return np.where(np.abs(A) <= DUST * terms, 0.0, A)
 
 
-def observer(A: Array, C: Array, W: Array, V: Array) -> Array:
-    """L of the Kalman filter x^' = A x^ + B u + L (z - C x^), for densities of process noise W and of sensors V.
+def observer(states: Reached, C: Array, W: Array, V: Array) -> Array:
+    """L of the Kalman filter x^' = A x^ + B u + L (z - C x^), for densities W of the inputs' noise and V of sensors'.
 
-    Raises ComputationError where there is none: a mode without damping that no sensor sees, or no noise moves.
+    ``states`` are those that this noise reaches: others stay where their damping has led them. Raises ComputationError
+    where there is none: a mode without damping that no sensor sees, or no noise moves.
     """
     try:
-        return stationary(A.T, C.T, W, V)[1].T
+        L = stationary(states.A.T, (C @ states.N).T, states.B @ W @ states.B.T, V)[1].T
     except ComputationError as error:
         why = "a mode without damping wants a sensor that sees it, and noise that moves it"
         raise ComputationError(f"there is no Kalman filter: {error}; {why}") from None
+    return _without_dust(states.N @ L, np.abs(states.N) @ np.abs(L))
 
 
 def with_feedback(system: SecondOrder, E: Array, dE: Array, K: Array) -> SecondOrder:
