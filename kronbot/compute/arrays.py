@@ -60,6 +60,17 @@ class NamedArray:
         """An array whose values are computed when they are first asked for, which raises what ``compute`` raises."""
         return NamedArray(cast("npt.NDArray[Any]", compute), rows, units, columns)
 
+    def alike(self, values: npt.NDArray[Any] | Callable[[], npt.NDArray[Any]]) -> NamedArray:
+        """Other values, or what computes them later, with these names and units, which are not looked at again."""
+        made = object.__new__(NamedArray)
+        vars(made).update(vars(self))
+        if callable(values):
+            del vars(made)["values"]
+            vars(made)["_compute"] = values
+        else:
+            vars(made)["values"] = read_only(values)
+        return made
+
     if not TYPE_CHECKING:  # asked for what is not there yet; where threads meet, all get what one of them computed
 
         def __getattr__(self, name):
@@ -137,7 +148,8 @@ def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     owner = values
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    owner.setflags(write=False)
+    if owner.flags.writeable:
+        owner.setflags(write=False)
     if owner is not values:
         values.setflags(write=False)
     return values.view()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +17,23 @@ from kronbot.floats import is_finite
 from kronbot.system.forking import AtWork
 from kronbot.system.interruption import OwnErrors
 
+Found = TypeVar("Found")
+# Numbers in one piece of memory that are looked at together, though only some of them may be asked for.
+PIECE = 10_000
 
-@contextmanager
-def computing() -> Iterator[None]:
-    """In here numbers that overflow are seen in what comes of them; those without an answer, and want of memory, are
-    ComputationErrors.
+
+def computed(find: Callable[[], Found]) -> Found:
+    """What is found, in numbers: that some overflow is seen in what comes of them. Those without an answer, and want of
+    memory, are ComputationErrors.
 
     What a handler of signals raises comes through as itself.
     """
     try:
-        with AtWork() as part, nullcontext() if part else OwnErrors(), np.errstate(all="ignore"):
-            yield
+        with AtWork() as part, np.errstate(all="ignore"):
+            if part:
+                return find()
+            with OwnErrors():
+                return find()
     except np.linalg.LinAlgError as error:
         why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
         raise ComputationError(f"there is no answer ({error}): {why}") from error
@@ -46,8 +52,7 @@ class Deferred(Mapping[str, Scalar]):
 
     def _held(self) -> Mapping[str, Scalar]:
         if (compute := self._compute) is not None:
-            with computing():
-                found = Entries(compute())
+            found = Entries(computed(compute))
             demand_finite(found)
             self._known, self._compute = found, None  # in this order: other threads ask for the one, then the other
         return self._known
@@ -82,19 +87,25 @@ def later(
     """An array of an answer that few look at, by its name; asking for its values raises ComputationError like a
     Result."""
 
-    def values() -> npt.NDArray[Any]:
-        with computing():
-            found = compute()
-        demand_finite({name: found})
-        return found
+    return NamedArray.later(partial(settled, name, compute), rows, units, columns)
 
-    return NamedArray.later(values, rows, units, columns)
+
+def settled(name: str, compute: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """What is computed, an array of that name. Raises ComputationError like a Result."""
+    found = computed(compute)
+    demand_finite({name: found})
+    return found
 
 
 def demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:
     """Raise ComputationError, naming the first of ``numbers`` (or arrays) by name that is not finite."""
+    seen, sound = None, False  # arrays of one trace are in one piece of memory
     for name, value in numbers.items():
         if isinstance(value, np.ndarray):
+            if (whole := value.base) is not seen and isinstance(whole, np.ndarray):
+                seen, sound = whole, whole.dtype.kind == "f" and whole.size <= PIECE and is_finite(whole)
+            if sound and whole is seen:
+                continue
             finite = value.dtype.kind not in "fc" or is_finite(value)
         else:
             finite = not isinstance(value, float | np.floating) or math.isfinite(value)

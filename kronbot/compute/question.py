@@ -13,7 +13,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Units, units_kept
-from kronbot.compute.deferred import later
+from kronbot.compute.deferred import settled
 from kronbot.compute.trace import Trace, Traced
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
@@ -48,13 +48,22 @@ class Quantity:
         """Numbers in that shape: those of a column, or of one entry, may come in another one."""
         return values if values.shape == self.shape else values.reshape(self.shape)
 
-    def array(self, values: npt.NDArray[Any], axis: tuple[str, Sequence[float]] | None = None) -> NamedArray:
-        """Its numbers, or formulas, with their names and units; along an axis as a stack."""
-        return NamedArray(values, self.rows, self.units, self.columns, axis)
+    @cached_property
+    def _named(self) -> NamedArray:
+        """Its names and units."""
+        return NamedArray(np.zeros(0), self.rows, self.units, self.columns)
+
+    def array(self, values: npt.NDArray[Any]) -> NamedArray:
+        """Its numbers, or formulas, with their names and units."""
+        return self._named.alike(self.shaped(values))
+
+    def stack(self, values: npt.NDArray[Any], axis: tuple[str, Sequence[float]]) -> NamedArray:
+        """The same along an axis."""
+        return NamedArray(values.reshape(len(axis[1]), *self.shape), self.rows, self.units, self.columns, axis)
 
     def later(self, name: str, found: Callable[[], Mapping[str, npt.NDArray[Any]]]) -> NamedArray:
         """The same of what is found by that name, when somebody looks at it."""
-        return later(name, lambda: self.shaped(found()[name]), self.rows, self.units, self.columns)
+        return self._named.alike(partial(settled, name, lambda: self.shaped(found()[name])))
 
 
 @dataclass(frozen=True)
@@ -147,10 +156,8 @@ class Question:
         """Numbers of quantities with their names and units, along an axis as stacks."""
         known = ((name, quantity) for name, quantity in self.quantities.items() if name in values)
         if axis is None:
-            return {name: quantity.array(quantity.shaped(values[name])) for name, quantity in known}
-        return {
-            name: quantity.array(values[name].reshape(len(axis[1]), *quantity.shape), axis) for name, quantity in known
-        }
+            return {name: quantity.array(values[name]) for name, quantity in known}
+        return {name: quantity.stack(values[name], axis) for name, quantity in known}
 
 
 def _row(rows: Mapping[str, npt.NDArray[np.float64]], i: int) -> dict[str, npt.NDArray[np.float64]]:

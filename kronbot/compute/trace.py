@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.compute.batch import CHUNK, evaluate
 from kronbot.compute.buffered import Buffered, BufferedRows
 from kronbot.compute.native import policy
@@ -87,6 +88,18 @@ class Traced:
             found = self._factors[count, share, pairs] = 1 + share * np.concatenate([ways[:1] * 0, ways, -ways])
         return found
 
+    @cached_property
+    def row_major(self) -> tuple[Rows, list[tuple[str, int, int, tuple[int, ...]]]]:
+        """Where the numbers of all outputs at one point are, those of matrices row by row; and by output its name,
+        where it begins and ends among these, and its shape."""
+        ends = list(accumulate((rows * columns for rows, columns in self.shapes), initial=0))
+        numbers = zip(ends, ends[1:], self.shapes, strict=False)
+        order = [np.arange(start, end).reshape(*reversed(shape)).T.ravel() for start, end, shape in numbers]
+        shapes = [shape[:1] if shape[1] == 1 else shape for shape in self.shapes]
+        return np.concatenate([np.zeros(0, dtype=int), *order]), [
+            *zip(self.outputs, ends, ends[1:], shapes, strict=False)
+        ]
+
     def buffered(self, count: int = 1, alike: bool = False) -> Buffered:
         """The function at so many points, a row each, on memory of this thread; as native code where that is wanted in
         any case. Of points that are ``alike`` in the parameters these are one row."""
@@ -153,39 +166,41 @@ class Trace:
 
     def __call__(self, *arguments: npt.ArrayLike) -> dict[str, Array]:
         """Every output at one point, by name, in its own shape (columns as 1-D arrays)."""
-        return self._at(arguments, self.bound, self.outputs)
+        return self._at(arguments, self.bound)
 
-    def _at(self, arguments: Sequence[npt.ArrayLike], bound: Array, wanted: Collection[str]) -> dict[str, Array]:
-        results = self._at_once([np.ravel(argument)[None] for argument in arguments], bound)
-        return {
-            name: values[0].copy() if columns == 1 else values.reshape(columns, rows).T.copy()
-            for name, values, (rows, columns) in zip(self._traced.outputs, results, self._traced.shapes, strict=True)
-            if name in wanted
-        }
+    def _at(self, arguments: Sequence[npt.ArrayLike], bound: Array) -> dict[str, Array]:
+        order, places = self._traced.row_major
+        whole = self._evaluated(arguments, bound, 1).whole.take(order)
+        return {name: whole[start:end].reshape(shape) for name, start, end, shape in places}
 
     def _at_once(self, arguments: Sequence[Array], bound: Array) -> list[Array]:
         """All outputs (N, numbers) at points (N, size), in memory that the next call writes."""
         count = len(bound) if bound.ndim == 2 else len(arguments[0])
+        return [values.reshape(count, -1) for values in self._evaluated(arguments, bound, count).results]
+
+    def _evaluated(self, arguments: Sequence[npt.ArrayLike], bound: Array, count: int) -> Buffered:
+        """The function after a call at so many points."""
         buffered = self._traced.buffered(count, bound.ndim == 1)
-        for place, values in zip(buffered.arguments, [*arguments, bound], strict=True):
+        for place, given in zip(buffered.arguments, [*arguments, bound], strict=True):
+            values = np.asarray(given)
             if place.size == values.size:
                 place[:] = values.ravel()
             else:
                 place.reshape(count, -1)[:] = values
         buffered()
-        return [values.reshape(count, -1) for values in buffered.results]
+        return buffered
 
     def rows(self, *arguments: Array) -> dict[str, Array]:
         """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N.
 
         Of many robots each is at a point of its own.
         """
-        return self._rows(arguments, self.bound, self.outputs)
+        return self._rows(arguments, self.bound)
 
-    def _rows(self, arguments: Sequence[Array], bound: Array, wanted: Collection[str]) -> dict[str, Array]:
+    def _rows(self, arguments: Sequence[Array], bound: Array) -> dict[str, Array]:
         count = len(arguments[0])
         if count == 1:
-            found = self._at([part[0] for part in arguments], bound, wanted)
+            found = self._at(arguments, bound)
             return {name: values[None] for name, values in found.items()}
         wide = [self.function.numel_in(i) for i in range(len(arguments))]
         points = [
@@ -194,14 +209,14 @@ class Trace:
         outputs, shapes = self._traced.outputs, self._traced.shapes
         if 0 < count <= CHUNK and count * self._traced.instructions * INTERPRETED <= AT_ONCE:
             named = zip(outputs, self._at_once(points, bound), shapes, strict=True)
-            return {name: _shaped(result.copy(), shape) for name, result, shape in named if name in wanted}
+            return {name: _shaped(result.copy(), shape) for name, result, shape in named}
         sizes = [rows * columns for rows, columns in shapes]
         robots = bound.ndim == 2
         results = evaluate(
             self._traced.function, [*points, bound] if robots else points, None if robots else bound, sizes
         )
         named = zip(outputs, results, shapes, strict=True)
-        return {name: _shaped(result, shape) for name, result, shape in named if name in wanted}
+        return {name: _shaped(result, shape) for name, result, shape in named}
 
     def of_some(self, robots: Rows) -> Trace:
         """The same of some of many robots, by number; of one robot itself."""
@@ -218,7 +233,7 @@ class Trace:
         count, rows = sum(part.shape[1] for part in points), len(points[0])
         factors = self._traced.factors(count, share, pairs)
         if rows != 1:
-            every = [self._rows(_scaled(points, own), self.bound * own[count:], self.outputs) for own in factors]
+            every = [self._rows(_scaled(points, own), self.bound * own[count:]) for own in factors]
             return np.array([np.hstack([_flat(part) for part in each.values()]) for each in every])
         start, moved = 0, list[Array]()
         for part in points:

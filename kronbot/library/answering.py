@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.compute.deferred import Deferred, computing
+from kronbot.compute.deferred import Deferred, computed
 from kronbot.compute.question import Question
 from kronbot.description.wording import quote, unknown
 from kronbot.errors import UsageError
@@ -66,8 +66,7 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
     @wraps(question)
     def asked(*given: Given.args, **named: Given.kwargs) -> Answer:
         try:
-            with computing():
-                return question(*given, **named)
+            return computed(partial(question, *given, **named))
         except _Foreign as foreign:
             error_of_caller = foreign.error
         except TypeError:
@@ -174,7 +173,14 @@ def numbers(
         )
 
     point = [rows[0] for rows in values.values()]
-    return Posed(robot, point, ask, question.traced, lambda answer: replace(answer, warnings=told) if told else answer)
+    return Posed(
+        robot,
+        point,
+        ask,
+        question.traced,
+        lambda answer: replace(answer, warnings=told) if told else answer,
+        lambda: answer(robot, point, question.at(*point)),
+    )
 
 
 def of_rows(outcome: Outcome, robot: Robot, given: Values | None, q: npt.NDArray[np.float64]) -> Result:
