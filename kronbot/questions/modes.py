@@ -67,23 +67,33 @@ class Vibrations:
         linear = LinearModel.about_any_motion(numbers_apart(self.robot))
         return {"q": linear.q, "qd": linear.qd}, dict(zip("MDK", linear.in_steady_spin(), strict=True))
 
-    def idle(self, q: Array) -> list[frozenset[int]]:
-        """By posture q (N, n) the places of the joints that move nothing there: inertia and weight are 0."""
-        values, n = self.trace.rows(q, np.zeros_like(q)), self.robot.n
+    def entries(self, q: Array, qd: Array) -> Entries:
+        """M, D, K at postures and rates (N, n)."""
+        return Entries.at(self.trace, (q, qd))
+
+    def idle(self, q: Array, entries: Entries | None = None) -> list[frozenset[int]]:
+        """By posture q (N, n) the places of the joints that move nothing there: inertia and weight are 0.
+
+        M of ``entries`` at these postures, at any rates, shows where all move something.
+        """
+        n = self.robot.n
+        if entries is not None and (np.diagonal(entries.values["M"].reshape(-1, n, n), axis1=1, axis2=2) > 0).all():
+            return [frozenset() for _ in q]
+        values = self.trace.rows(q, np.zeros_like(q))
         M, K = (values[name].reshape(len(q), n, n) for name in "MK")
         moved = (np.diagonal(M, axis1=1, axis2=2) > 0) | K.any(axis=1) | K.any(axis=2)
         return [frozenset(self.robot.rigid).difference(np.flatnonzero(row).tolist()) for row in moved]
 
-    def found(self, q: Array, qd: Array, held: frozenset[int]) -> list[dict[str, Found]]:
-        """By case (``_cases``) what is found at postures and rates (N, n)."""
-        entries, names, cases = Entries.at(self.trace, (q, qd)), self.robot.coordinates, _cases(self.robot, held)
+    def found(self, entries: Entries, held: frozenset[int]) -> list[dict[str, Found]]:
+        """By case (``_cases``) what is found at the postures and rates of entries."""
+        names, cases = self.robot.coordinates, _cases(self.robot, held)
         solved = {"free": solutions(entries, names, cases["free"])}
         solved["locked"] = solutions(entries, names, cases["locked"], solved["free"])
         by_case = {}
         for case, locked in cases.items():
             still = frozen(entries, self.robot.others(locked))
             by_case[case] = [Found(*each) for each in zip(solved[case], still, strict=True)]
-        return [{case: each[i] for case, each in by_case.items()} for i in range(len(q))]
+        return [dict(zip(by_case, each, strict=True)) for each in zip(*by_case.values(), strict=True)]
 
     def at(
         self,
@@ -105,8 +115,8 @@ class Vibrations:
         if robot.base and not robot.gravity.is_zero() and not hung(robot):
             basic += ", falling freely"
         spinning = [joint.name for joint in robot.joints if joint.driven in moving]
-        rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))
-        posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
+        named = [joint.name for joint in robot.joints]
+        rates, posture = (dict(zip(named, values[joints].tolist(), strict=True)) for values in (qd, q))
         arrays: dict[str, NamedArray] = {}
         said: list[Callable[[], Mapping[str, Scalar]]] = []
         still = sorted(robot.coordinates[place] for place in idle - moving)
@@ -161,23 +171,28 @@ def vibration(
     or modal coordinates are given.
     """
     moving, model = _moving(robot, q[None], qd[None]), Vibrations(robot)
-    idle = model.idle(q[None])[0]
+    entries = model.entries(q[None], qd[None])
+    idle = model.idle(q[None], entries)[0]
     tables = None if largest is None else _convergence(robot, q, qd, moving | idle, largest, progress)
-    return model.at(model.found(q[None], qd[None], moving | idle)[0], q, qd, moving, idle, tables)
+    return model.at(model.found(entries, moving | idle)[0], q, qd, moving, idle, tables)
 
 
 def each(robots: Sequence[Robot], points: Sequence[tuple[Array, Array]]) -> list[Callable[[], Result]]:
     """The same of robots of one structure, each at its own q, qd (n,), as what answers or raises one by one."""
     q, qd = (np.array(rows) for rows in zip(*points, strict=True))
     moving = [_moving(robot, q[i : i + 1], qd[i : i + 1]) for i, robot in enumerate(robots)]
-    idle = Vibrations(together(robots)).idle(q)
+    every = Vibrations(together(robots))
+    entries = every.entries(q, qd)
+    idle = every.idle(q, entries)
     alike: dict[frozenset[int], list[int]] = {}
     for i, held in enumerate(map(frozenset.union, moving, idle)):
         alike.setdefault(held, []).append(i)
     answers: dict[int, Callable[[], Result]] = {}
     for held, rows in alike.items():
-        found = Vibrations(together([robots[i] for i in rows])).found(q[rows], qd[rows], held)
-        for i, own in zip(rows, found, strict=True):
+        if len(alike) > 1:
+            every = Vibrations(together([robots[i] for i in rows]))
+            entries = every.entries(q[rows], qd[rows])
+        for i, own in zip(rows, every.found(entries, held), strict=True):
             answers[i] = partial(Vibrations(robots[i]).at, own, q[i], qd[i], moving[i], idle[i])
     return [answers[i] for i in range(len(robots))]
 
@@ -189,7 +204,7 @@ def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], No
     """
     moving, model = _moving(robot, q, qd), Vibrations(robot)
     idle = frozenset.intersection(*model.idle(q))
-    found = in_batches(lambda rows: model.found(q[rows], qd[rows], moving | idle), len(q))
+    found = in_batches(lambda rows: model.found(model.entries(q[rows], qd[rows]), moving | idle), len(q))
     return at_rows(lambda i: model.at(found(i), q[i], qd[i], moving, idle), len(q), progress)
 
 
@@ -198,12 +213,22 @@ def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
 
     Raises UsageError where modal coordinates are given, ComputationError where an element has no direction.
     """
-    if (q != robot.undeformed(q)).any() or (qd != robot.undeformed_rates(qd)).any():
+    if _deformed(robot, q, qd):
         raise UsageError("modes are those of straight beams: give joints only")
     demand_directions(robot, q)
+    if not qd.any():
+        return frozenset()
     if qd[:, list(robot.base)].any():
         raise UsageError("modes are those about a floating base that does not turn: give rates of joints only")
     return frozenset(i for i in robot.rigid if qd[:, i].any())
+
+
+def _deformed(robot: Robot, q: Array, qd: Array) -> bool:
+    """Whether something is deformed, or is being deformed, in some row (N, n)."""
+    if robot.attachments:
+        return bool((q != robot.undeformed(q)).any() or (qd != robot.undeformed_rates(qd)).any())
+    places = list(robot.flexible)
+    return bool(q[:, places].any() or qd[:, places].any())
 
 
 def _cases(robot: Robot, moving: frozenset[int]) -> dict[str, frozenset[int]]:
@@ -227,7 +252,7 @@ def _convergence(
         full_q, full_qd = np.zeros(other.robot.n), np.zeros(other.robot.n)
         full_q[joints], full_qd[joints] = q[places], qd[places]
         still = frozenset(joint for place, joint in zip(places, joints, strict=True) if place in held)
-        found = other.found(full_q[None], full_qd[None], still)[0]
+        found = other.found(other.entries(full_q[None], full_qd[None]), still)[0]
         for case, locked in _cases(other.robot, still).items():
             modes = Modes(found[case].solution.poles, other.robot.n - len(locked))
             rows[case].append(modes.frequencies[modes.swinging])

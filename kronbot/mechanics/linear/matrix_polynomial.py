@@ -72,7 +72,8 @@ class Polynomial:
         usual = _sum([np.diagonal(A, axis1=-2, axis2=-1)[..., None] for A in self._sizes], np.abs(s))[:, :, 0]
         if not (usual > 0).all():
             usual = np.where(usual > 0, usual, self.size(s).max(axis=2))
-        return balancing(np.where(usual > 0, usual, 1.0))
+            usual = np.where(usual > 0, usual, 1.0)
+        return balancing(usual)
 
     @cached_property
     def _wide(self) -> list[npt.NDArray[np.longdouble]]:

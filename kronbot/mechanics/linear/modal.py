@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import casadi
@@ -14,8 +14,8 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.arrays import NamedArray, Units, units_kept
-from kronbot.compute.deferred import later
+from kronbot.compute.arrays import NamedArray
+from kronbot.compute.deferred import settled
 from kronbot.compute.trace import traced
 from kronbot.floats import Array
 from kronbot.mechanics.linear.pole import Pole
@@ -215,23 +215,26 @@ class Modes:
         return np.array(rows, dtype=float).reshape(len(rows), len(ACCURACY))
 
 
-@cache
-def _labels(count: int) -> tuple[tuple[str, ...], Units]:
-    """Numbers of modes, and the units of their ``ACCURACY``."""
-    return tuple(map(str, range(1, count + 1))), units_kept({"rows": ("1",) * count, "columns": [*ACCURACY.values()]})
+@lru_cache(maxsize=128)
+def _labels(count: int, names: tuple[str, ...]) -> dict[str, NamedArray]:
+    """Arrays of so many modes of coordinates by name, with names and units and without values."""
+    numbers, none = tuple(map(str, range(1, count + 1))), np.zeros(0)
+    units = {"rows": ("1",) * count, "columns": [*ACCURACY.values()]}
+    return {
+        "poles": NamedArray(none, numbers, "rad/s"),
+        "frequencies": NamedArray(none, numbers, "rad/s"),
+        "damping": NamedArray(none, numbers, "1"),
+        "shapes": NamedArray(none, names, "1", numbers),
+        "accuracy": NamedArray(none, numbers, units, tuple(ACCURACY)),
+    }
 
 
 def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, NamedArray]:
     """The modes of coordinates as arrays of an answer, each name with a suffix."""
-    numbers, units = _labels(len(modes.found))
-    made = {
-        "poles": NamedArray(modes.poles, numbers, "rad/s"),
-        "frequencies": NamedArray(modes.frequencies, numbers, "rad/s"),
-        "damping": NamedArray(modes.damping, numbers, "1"),
-        "shapes": later(f"shapes{suffix}", lambda: modes.shapes, names, "1", numbers),
-        "accuracy": later(f"accuracy{suffix}", lambda: modes.accuracy, numbers, units, tuple(ACCURACY)),
-    }
-    return {f"{name}{suffix}": array for name, array in made.items()}
+    labels = _labels(len(modes.found), tuple(names))
+    now = {"poles": modes.poles, "frequencies": modes.frequencies, "damping": modes.damping}
+    rest = {name: partial(settled, f"{name}{suffix}", partial(getattr, modes, name)) for name in ("shapes", "accuracy")}
+    return {f"{name}{suffix}": labels[name].alike(each) for name, each in {**now, **rest}.items()}
 
 
 def of_first_order(M: Array, D: Array, K: Array, E: Array) -> tuple[Array, Array]:

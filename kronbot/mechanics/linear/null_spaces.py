@@ -41,8 +41,9 @@ def null_space(K: Array, dK: Array) -> Array:
     return np.hstack(found)
 
 
-def null_spaces(K: Array, dK: Array) -> list[Array]:
-    """The same for many matrices (N, n, n); an inverse shows at once where there are no more than zero columns."""
+def null_spaces(K: Array, dK: Array) -> list[tuple[Array, bool]]:
+    """The same for many matrices (N, n, n), and whether an inverse shows at once that there are no more than zero
+    columns: that of the part without their rows and columns."""
     n = K.shape[1]
     found: list[Array | None] = [None] * len(K)
     zero = np.asarray(~K.any(axis=1))
@@ -62,7 +63,10 @@ def null_spaces(K: Array, dK: Array) -> list[Array]:
             continue
         for i in places[np.sqrt((within**2).sum(axis=(1, 2))) * limit < 1e-3].tolist():
             found[i] = np.eye(n)[:, columns]
-    return [null_space(*each[1:]) if each[0] is None else each[0] for each in zip(found, K, dK, strict=True)]
+    return [
+        (null_space(A, E), False) if directions is None else (directions, True)
+        for directions, A, E in zip(found, K, dK, strict=True)
+    ]
 
 
 def lasting(directions: Array, others: Sequence[tuple[Array, Array]]) -> Array:

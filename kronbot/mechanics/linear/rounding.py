@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import accumulate
+from itertools import accumulate, compress
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ PAIRS, SAFETY, STEP = 3, 4.0, 2.0**-44
 SHARE = 1e-2
 # A share of the largest entry below which one may be rounding, and rows whose errors are looked for at once.
 FAINT, BLOCK = 1e-14, 512
+# What a system is by what its entries are one by one: so is each part of it.
+BY_ENTRIES = ("symmetric", "undamped", "reciprocal")
 # The output with the part of gains in K and D (n x 2n), numbers of a file that are exact.
 FED = "fed"
 
@@ -63,8 +65,8 @@ class Entries:
         n = math.isqrt(rows[0].size // len(rows[0]))  # a matrix of one entry is none in a trace
         return np.array(rows).reshape(6, len(rows[0]), n, n)
 
-    def systems(self, kept: Sequence[int]) -> list[SecondOrder]:
-        """The systems of the coordinates ``kept``.
+    def systems(self, kept: Sequence[int], wholes: Sequence[SecondOrder] = ()) -> list[SecondOrder]:
+        """The systems of the coordinates ``kept``, parts of ``wholes`` if these are known.
 
         A direction without stiffness is one that stays so with other numbers, of robot and question: symmetry, and no
         accident as at a buckling load, or where pi/2 in a float turns a joint's axis to the vertical, or where two
@@ -90,11 +92,24 @@ class Entries:
         def others(i: int) -> Sequence[SecondOrder]:
             return elsewhere()[i : i + 1]
 
-        own = self.of(kept)
-        free = [free_of(i, F, own[2][i], own[5][i]) for i, F in enumerate(null_spaces(own[2], own[5]))]
-        places = range(len(free))
+        own, places = self.of(kept), range(len(self.points[0]))
+        if all(self._stiff.get(i) == tuple(kept) for i in places):
+            free = [np.zeros((len(kept), 0)) for _ in places]
+        else:
+            found = null_spaces(own[2], own[5])
+            free = [free_of(i, F, own[2][i], own[5][i]) for i, (F, _) in enumerate(found)]
+            for i, (F, sure) in enumerate(found):
+                self._stiff[i] = tuple(compress(kept, ~F.any(axis=1))) if sure else ()
         beside = [partial(others, i) for i in places], [partial(self._potential, kept, others, i) for i in places]
-        return [SecondOrder(*each) for each in zip(*own, free, *beside, strict=True)]
+        systems = [SecondOrder(*each) for each in zip(*own, free, *beside, strict=True)]
+        for part, whole in zip(systems, wholes, strict=False):
+            vars(part).update({word: True for word in BY_ENTRIES if getattr(whole, word)})
+        return systems
+
+    @cached_property
+    def _stiff(self) -> dict[int, tuple[int, ...]]:
+        """By point coordinates of which K is known to be regular within its errors."""
+        return {}
 
     def _potential(self, kept: Sequence[int], others: Callable[[int], Sequence[SecondOrder]], i: int) -> bool:
         """Whether the forces of coordinates have a potential at other points, too, where just as much is zero.
@@ -164,9 +179,10 @@ def _faint(outputs: Sequence[Array]) -> npt.NDArray[np.bool_]:
 
 def _with_errors(trace: Trace, points: Sequence[Array]) -> tuple[Array, Array]:
     """All outputs (N, numbers) at points, and what rounding does to them."""
-    A, *others = trace.beside(points, STEP, PAIRS)
+    every = trace.beside(points, STEP, PAIRS)
+    A = every[0]
     with np.errstate(invalid="ignore"):
-        ahead, back = (np.array(side) - A for side in (others[:PAIRS], others[PAIRS:]))
+        ahead, back = every[1 : 1 + PAIRS] - A, every[1 + PAIRS :] - A
         turned, left = (np.fmax.reduce(np.abs(change)) for change in (ahead - back, ahead + back))
     return A, SAFETY * ROUNDING / (2 * STEP) * turned + 2 * left + ROUNDING * np.abs(A)
 

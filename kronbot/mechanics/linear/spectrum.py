@@ -68,7 +68,7 @@ def solutions(
     those of the whole (Cauchy).
     """
     kept = [place for place in range(len(coordinates)) if place not in locked]
-    names, systems = [coordinates[place] for place in kept], entries.systems(kept)
+    names, systems = [coordinates[place] for place in kept], entries.systems(kept, [each.system for each in wider])
     if wider and all(each.regular for each in wider):
         sound = [True] * len(systems)
     else:
@@ -157,20 +157,22 @@ def _at_zero(pole: Pole) -> bool:
 
 def _matrices(systems: Sequence[SecondOrder], reduced: Deflated) -> tuple[list[Array], list[Array]]:
     """K, D, M of systems (N, n, n) in coordinates in which free directions are such, and their errors."""
+    whole, turned = systems[0], reduced.T is not None
     parts = [np.array([getattr(system, word) for system in systems]) for word in ("K", "D", "M", "dK", "dD", "dM")]
     matrices, errors = parts[:3], parts[3:]
-    if systems[0].symmetric:
+    if whole.symmetric:
         matrices[0], errors[0] = symmetric_part(matrices[0], errors[0])
-    if reduced.T is not None:
+    if turned:
         pairs = [congruent(A, E, reduced.T) for A, E in zip(matrices, errors, strict=True)]
         matrices, errors = [A for A, _ in pairs], [E for _, E in pairs]
-    for A in (matrices[0], errors[0]):
+    for A in (matrices[0], errors[0]) if reduced.free else ():
         A[:, :, reduced.free] = 0.0
-        if systems[0].symmetric:
+        if whole.symmetric:
             A[:, reduced.free] = 0.0
-    if systems[0].reciprocal:
-        matrices = [(A + A.swapaxes(1, 2)) / 2 for A in matrices]
-        errors = [np.maximum(E, E.swapaxes(1, 2)) for E in errors]
+    if whole.reciprocal:
+        for k, (A, E) in enumerate(zip(matrices, errors, strict=True)):
+            if turned or k == 2 or (k == 1 and not whole.undamped):  # K is symmetric by now, and so is nothing
+                matrices[k], errors[k] = (A + A.swapaxes(1, 2)) / 2, np.maximum(E, E.swapaxes(1, 2))
     return matrices, errors
 
 
@@ -184,7 +186,7 @@ def _found(own: Sequence[Polynomial], starts: Starts, real: bool) -> list[Found]
     found: dict[int, Found] = {}
     for m in set(sizes.tolist()):
         places = np.flatnonzero(sizes == m).tolist()
-        begun = (part[places] for part in starts)
+        begun = starts if len(places) == len(own) else [part[places] for part in starts]
         if m == upper.shape[1]:
             chosen = [part.reshape(-1, *part.shape[2:]) for part in begun]
         else:

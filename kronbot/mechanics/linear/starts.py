@@ -41,8 +41,12 @@ def rough(
     order = [*idle, *damped, *(j for j in range(n) if j not in free)]
     scale = balancing(np.diagonal(M, axis1=1, axis2=2))
     # Rows of W are coordinates with M = 1 in which those that are idle, or free, meet no others' stiffness.
-    W = np.empty_like(M)
-    W[:, :, order] = np.linalg.inv(_cholesky((scale[:, :, None] * M * scale[:, None])[:, order][:, :, order]))
+    scaled = scale[:, :, None] * M * scale[:, None]
+    if free:
+        W = np.empty_like(M)
+        W[:, :, order] = np.linalg.inv(_cholesky(scaled[:, order][:, :, order]))
+    else:
+        W = np.linalg.inv(_cholesky(scaled))
     W *= scale[:, None]
     stiff = W[:, len(free) :]
     k, V = np.linalg.eigh(stiff @ ((K + K.swapaxes(1, 2)) / 2) @ stiff.swapaxes(1, 2))
