@@ -36,8 +36,8 @@ class Traced:
     """Outputs as functions of inputs and of symbols for the parameters: what robots share that differ in values only.
 
     ``inputs`` and ``outputs`` map a word to a traced expression. ``purpose`` names the question in messages. Function
-    names and argument names are fixed words, never user text. ``lean``: they are derivatives of what has no common
-    parts left, and have few themselves; looking for these takes as long as all that was traced before.
+    names and argument names are fixed words, never user text. Of more nodes than ``sharing`` common parts are not
+    looked for: derivatives of what has none left have few, and the search takes as long as all that was traced before.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Traced:
         outputs: Mapping[str, SX],
         purpose: str,
         *,
-        lean: bool = False,
+        sharing: int = SHARING_LIMIT,
     ) -> None:
         expressions = list(outputs.values())
         self.purpose = purpose
@@ -61,8 +61,7 @@ class Traced:
         self.outputs = tuple(outputs)
         self.shapes = [expression.shape for expression in expressions]
         dense = [casadi.densify(casadi.vec(expression)) for expression in expressions]
-        lean = lean or sum(map(casadi.n_nodes, dense)) > SHARING_LIMIT
-        shared = dense if lean else casadi.cse(dense)
+        shared = dense if sum(map(casadi.n_nodes, dense)) > sharing else casadi.cse(dense)
         self.function = casadi.Function("trace", [*inputs.values(), symbols], shared)
         self.instructions = instructions(self.function)
         self._memory = threading.local()
@@ -278,16 +277,16 @@ def _scaled(points: Sequence[Array], factors: Array) -> list[Array]:
 Expressions = Callable[[], tuple[Mapping[str, SX], Mapping[str, SX]]]
 
 
-def traced(robot: Robot, what: Hashable, purpose: str, make: Expressions, *, lean: bool = False) -> Trace:
+def traced(robot: Robot, what: Hashable, purpose: str, make: Expressions, *, sharing: int = SHARING_LIMIT) -> Trace:
     """What ``make`` gives, inputs and outputs by word, as a trace with the values of a robot.
 
     It is made once for all robots of one structure; ``what`` says what else it depends on. Raises UsageError, with the
-    cure, where an output depends on a parameter without a value. ``lean`` is that of :class:`Traced`.
+    cure, where an output depends on a parameter without a value. ``sharing`` is that of :class:`Traced`.
     """
     parameters, key = robot.parameters, ("trace", purpose, what)
 
     def bound() -> Trace:
-        return Trace.of(robot.kept(key, lambda: Traced(parameters, *make(), purpose, lean=lean)), parameters)
+        return Trace.of(robot.kept(key, lambda: Traced(parameters, *make(), purpose, sharing=sharing)), parameters)
 
     return robot.own(key, bound)
 

@@ -235,7 +235,7 @@ class Beam:
 
     def _expansion(self, direction: Direction, a: float, b: float) -> SX:
         hat = (b - a) * beam_integrals.expansion(direction.shapes, direction.strain, a, b, DEGREE)
-        return casadi.vertcat(*(self._entries(direction, values, direction.strain - 1) for values in hat))
+        return self._entries(direction, hat, direction.strain - 1)
 
     @cached_property
     def _fields(self) -> dict[tuple[float, float], SX]:
@@ -477,9 +477,12 @@ class Beam:
         return casadi.horzcat(SX(1, 0), *entries)
 
     def _entries(self, direction: Direction, values: np.ndarray, derivative: int) -> SX:
-        """Values (m,) of a derivative of the shapes by xi, as those of the derivative by x, 1 x m."""
-        pairs = zip(values, direction.shapes.powers, strict=True)
-        return casadi.horzcat(SX(1, 0), *(float(value) * self.power(power - derivative) for value, power in pairs))
+        """Values (m,) of a derivative of the shapes by xi, or rows of them, as those of the derivative by x."""
+        rows, powers = SX(np.atleast_2d(values)), direction.shapes.powers
+        factors = {power: self.power(power - derivative) for power in powers}
+        if len(factors) == 1:
+            return rows * factors[powers[0]]
+        return casadi.horzcat(SX(rows.rows(), 0), *(rows[:, i] * factors[power] for i, power in enumerate(powers)))
 
     def running(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
         """int_root^x phi_a^(da) phi_b^(db) dx, m_a x m_b."""

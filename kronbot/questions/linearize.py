@@ -15,7 +15,7 @@ from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.deferred import Deferred, later
 from kronbot.compute.question import Quantity, Question
-from kronbot.compute.trace import Trace, traced
+from kronbot.compute.trace import SHARING_LIMIT, Trace, traced
 from kronbot.description.choices import INPUTS
 from kronbot.floats import Array
 from kronbot.mechanics.control.closed_loop import closed, in_states, of_loop, seen_beside
@@ -134,7 +134,8 @@ class Linearization:
     @cached_property
     def trace(self) -> Trace:
         """M, D, K, the inputs' E and others, by q, qd, qdd, torques and force."""
-        return traced(self.robot, self._which, PURPOSE, self._matrices, lean=not self.choice.measured)
+        sharing = SHARING_LIMIT if self.choice.measured else 0
+        return traced(self.robot, self._which, PURPOSE, self._matrices, sharing=sharing)
 
     @cached_property
     def _coordinates(self) -> Coordinates:

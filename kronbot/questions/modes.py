@@ -41,6 +41,8 @@ from kronbot.questions.verdict import model_in_words, told_of_rounding, verdict
 from kronbot.records import dataclass
 
 PURPOSE = "modes"
+# Nodes of M, D and K among which common parts are looked for: a third fewer of more are worth hundreds of postures.
+SHARING = 20_000
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Vibrations:
     @cached_property
     def trace(self) -> Trace:
         """M, D, K as functions of q, qd (n,), of which modal coordinates are taken as zero."""
-        return traced(self.robot, "matrices", PURPOSE, self._matrices)
+        return traced(self.robot, "matrices", PURPOSE, self._matrices, sharing=SHARING)
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         demand_inertia(self.robot)

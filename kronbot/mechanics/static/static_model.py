@@ -10,7 +10,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.trace import Trace, traced
+from kronbot.compute.trace import SHARING_LIMIT, Trace, traced
 from kronbot.description import schema
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.carried import along_beam as along_link
@@ -153,7 +153,7 @@ class StaticModel:
             slope = self.compliances.slope if own else casadi.jacobian(self.residual, self.q)
             return {"F": self.residual, "K": slope}
 
-        return self._traced("balance", outputs, lean=True)
+        return self._traced("balance", outputs, sharing=0)
 
     def scaling(self) -> Scaling | None:
         """What compliances make of K, None where there are none."""
@@ -229,11 +229,16 @@ class StaticModel:
         return {"0": 1 if hung(self.robot) else 0, "1": 1}.get(self.robot.order, 2)
 
     def _traced(
-        self, what: Hashable, outputs: Callable[[], dict[str, SX]], *, lean: bool = False, linear: bool = False
+        self,
+        what: Hashable,
+        outputs: Callable[[], dict[str, SX]],
+        *,
+        sharing: int = SHARING_LIMIT,
+        linear: bool = False,
     ) -> Trace:
         asked = self.statics.loads, self.statics.distributed, self.statics.gauges, tuple(self.frames), tuple(self.beams)
         inputs = self.inputs | ({"about": self.about} if linear else {})
-        return traced(self.robot, (what, *asked), PURPOSE, lambda: (inputs, outputs()), lean=lean)
+        return traced(self.robot, (what, *asked), PURPOSE, lambda: (inputs, outputs()), sharing=sharing)
 
     @cached_property
     def positions(self) -> dict[str, SX]:
