@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi
 import numpy as np
@@ -232,9 +232,14 @@ def _labels(count: int, names: tuple[str, ...]) -> dict[str, NamedArray]:
 def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, NamedArray]:
     """The modes of coordinates as arrays of an answer, each name with a suffix."""
     labels = _labels(len(modes.found), tuple(names))
-    now = {"poles": modes.poles, "frequencies": modes.frequencies, "damping": modes.damping}
-    rest = {name: partial(settled, f"{name}{suffix}", partial(getattr, modes, name)) for name in ("shapes", "accuracy")}
-    return {f"{name}{suffix}": labels[name].alike(each) for name, each in {**now, **rest}.items()}
+    values: dict[str, npt.NDArray[Any] | Callable[[], npt.NDArray[Any]]] = {
+        "poles": modes.poles,
+        "frequencies": modes.frequencies,
+        "damping": modes.damping,
+        "shapes": partial(settled, f"shapes{suffix}", lambda: modes.shapes),
+        "accuracy": partial(settled, f"accuracy{suffix}", lambda: modes.accuracy),
+    }
+    return {f"{name}{suffix}": labels[name].alike(each) for name, each in values.items()}
 
 
 def of_first_order(M: Array, D: Array, K: Array, E: Array) -> tuple[Array, Array]:

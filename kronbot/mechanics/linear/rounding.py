@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import accumulate, compress
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -99,7 +99,9 @@ class Entries:
             found = null_spaces(own[2], own[5])
             free = [free_of(i, F, own[2][i], own[5][i]) for i, (F, _) in enumerate(found)]
             for i, (F, sure) in enumerate(found):
-                self._stiff[i] = tuple(compress(kept, ~F.any(axis=1))) if sure else ()
+                self._stiff[i] = (
+                    tuple(place for place, row in zip(kept, F, strict=True) if not row.any()) if sure else ()
+                )
         beside = [partial(others, i) for i in places], [partial(self._potential, kept, others, i) for i in places]
         systems = [SecondOrder(*each) for each in zip(*own, free, *beside, strict=True)]
         for part, whole in zip(systems, wholes, strict=False):

@@ -46,7 +46,7 @@ def rough(
         W = np.empty_like(M)
         W[:, :, order] = np.linalg.inv(_cholesky(scaled[:, order][:, :, order]))
     else:
-        W = np.linalg.inv(_cholesky(scaled))
+        W = np.asarray(np.linalg.inv(_cholesky(scaled)), dtype=float)
     W *= scale[:, None]
     stiff = W[:, len(free) :]
     k, V = np.linalg.eigh(stiff @ ((K + K.swapaxes(1, 2)) / 2) @ stiff.swapaxes(1, 2))
