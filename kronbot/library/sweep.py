@@ -20,6 +20,7 @@ from kronbot.kinds import is_a
 from kronbot.library import arguments as plain_arguments
 from kronbot.library.arguments import Progress
 from kronbot.library.cases import QUESTIONS, demand_accepted, plain_option
+from kronbot.library.values import points
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Indices, Swept
 from kronbot.records import dataclass
@@ -204,7 +205,11 @@ class Sweep:
                 numbers = {name: series[name].tolist() for name in kept if cells.is_number(series[name])}
                 found = sobol.indices(draws, numbers)
                 warnings += sobol.doubts(numbers, kept, task.kept.usual, found)
-        asked = Swept(task.question, factors, drawn, kept, found, beside, task.kept.usual, task.kept.single)
+        usual, single, free = task.kept.usual, task.kept.single, names.free_angles(robot, task.arguments, task.meanings)
+        given: Any = task.arguments.get("q")
+        at, many = points(robot, {"q": given})
+        q = {} if many else robot.by_name(at["q"][0])  # rows stand in columns
+        asked = Swept(task.question, factors, drawn, kept, found, beside, usual, single, free, q)
         return Result(
             "sweep",
             robot.name,

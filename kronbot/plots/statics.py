@@ -21,6 +21,7 @@ from kronbot.plots.arms import View
 from kronbot.plots.curves import ROUNDING, level
 from kronbot.plots.style import GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
 from kronbot.questions.columns import places_in_statics
+from kronbot.questions.given_columns import given_columns
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.static_report import Inquiry
 from kronbot.questions.statics import at_orders
@@ -172,9 +173,9 @@ def by_order(result: Result) -> dict[str, Result]:
 
 def _swept(robot: Robot, result: Result) -> str | None:
     """The column of the joint with most different angles, where all stay of the load with most; None where these do."""
-    columns = [f"{word}.{axis}" for word in loads.UNITS for axis in "xyz"]
-    for names in ([f"angle.{joint.name}" for joint in robot.joints], columns):
-        counts = {name: len(np.unique(result.series[name])) for name in names}
+    numbers = {name: len(np.unique(result.series[name])) for name in given_columns(result)}
+    for angles in (True, False):
+        counts = {name: count for name, count in numbers.items() if name.startswith("angle.") is angles}
         if counts and max(counts.values()) > 1:
             return max(counts, key=lambda name: counts[name])
     return None
@@ -277,7 +278,7 @@ def _twists(robot: Robot) -> list[tuple[str, str, str]]:
 
 def _curves(robot: Robot, result: Result, swept: str) -> list[Curve]:
     """One for every load (and angle of the other joints) over the swept joint, or load; what grows with it is none."""
-    given = [name for name in result.series if name.startswith(("angle.", "force.", "moment."))]
+    given = given_columns(result)
     varied = [name for name in given if name != swept and len(np.unique(result.series[name])) > 1]
     if not swept.startswith("angle."):
         over = result.series[swept]

@@ -13,13 +13,12 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.plots.followed import followed
 from kronbot.plots.style import readable, short
+from kronbot.questions.given_columns import given_columns
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
 from kronbot.records import dataclass
 
-# Columns of statics that are given; what is called so has no name.
-GIVEN = ("angle.", "force.", "moment.")
-CASE, ROW = "case", "row"
+CASE, ROW, ANGLE = "case", "row", "angle."
 _ENTRY = re.compile(r"(.+)\[(\d+)\]")
 
 
@@ -43,7 +42,7 @@ class Side:
 
     def said(self, place: int) -> str:
         """One of the values, for a legend."""
-        label = self.label.removeprefix(GIVEN[0])
+        label = self.label.removeprefix(ANGLE)
         if self.words:
             return f"{label} {short(self.words[place])}"
         return f"{label} {self.values[place]:.4g}{' ' * bool(self.unit)}{self.unit}"
@@ -79,8 +78,8 @@ class Table:
 
     def _inner(self, rows: npt.NDArray[np.int64]) -> list[Side]:
         """Rows of a case: of statics angles with loads, which are faster."""
-        varying = [name for name in self.result if name.startswith(GIVEN) and len(set(self.result[name][rows])) > 1]
-        angles = [name for name in varying if name.startswith(GIVEN[0])]
+        varying = [name for name in given_columns(self.result) if len(set(self.result[name][rows])) > 1]
+        angles = [name for name in varying if name.startswith(ANGLE)]
         loads = [name for name in varying if name not in angles]
         posture = np.column_stack([self.result[name][rows] for name in angles] or [0 * rows])
         count = int((posture == posture[0]).all(axis=1).sum())
@@ -121,7 +120,8 @@ class Table:
     @cached_property
     def _ranges(self) -> dict[str, float]:
         """How far the numbers of each column differ."""
-        computed = {name: self.numbers(name) for name in self.swept.kept if not name.startswith(GIVEN)}
+        given = given_columns(self.result)
+        computed = {name: self.numbers(name) for name in self.swept.kept if name not in given}
         return {name: _range(values) for name, values in computed.items() if finite(values).size}
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:

@@ -46,12 +46,12 @@ from kronbot.questions.at_rows import at_rows
 from kronbot.questions.closed_loop import MARGINS, controls, margin_numbers
 from kronbot.questions.costs import UNPAID, cost, paid
 from kronbot.questions.designed_poles import both, in_words, reached_of, told_of_poles, told_poles
-from kronbot.questions.elements import told_of_time
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import Choice
 from kronbot.questions.simulate import Run, simulate
+from kronbot.questions.validity import told_of_validity
 from kronbot.records import dataclass
 
 PURPOSE = "design"
@@ -139,7 +139,7 @@ def design(
     K, P = regulator(rest, Q, R, in_words(kept, idle[:, :0], names)) if wish.lqr else (placed(rest, wish.poles), None)
     loop = with_feedback(system, E, dE, K)
     closed = Modes(reached_of(poles_of(loop), lost, len(rest.A)), n)
-    told = [*told_of_time(robot), *told_of_poles(loop, closed, wish.lqr, wish.poles)]
+    told = [*told_of_validity(robot, found.point.q, found.point.qd), *told_of_poles(loop, closed, wish.lqr, wish.poles)]
     summary |= margin_numbers(*disk_margin(rest.A, rest.B, K @ rest.N, both(closed.poles)))
     at = np.concatenate([found.point.q[free], np.zeros(n)])
     torques = np.asarray(found.point.tau)[places]
@@ -323,7 +323,8 @@ def _shaper(robot: Robot, point: Point, choice: Choice, kind: str) -> Result:
     }
     table = NamedArray(np.column_stack([times, amplitudes]), numbered(len(times)), "SI", ["t", "amplitude"])
     named = {"q": robot.by_name(found.point.q)}
-    return Result(PURPOSE, robot.name, robot.order, named, {"impulses": table}, {}, summary, about=robot)
+    told = told_of_validity(robot, found.point.q, found.point.qd)
+    return Result(PURPOSE, robot.name, robot.order, named, {"impulses": table}, {}, summary, told, about=robot)
 
 
 def outline(robot: Robot, given: Given) -> Outline:

@@ -77,7 +77,10 @@ def initial_state(
 def step_of_gravity(
     robot: Robot, system: Equations, report: Trace, x: Array, summary: Mapping[str, Scalar], given: Sequence[Array]
 ) -> list[str]:
-    """A word on straight beams that gravity, with elements, bends much: by -K^-1 dV/dq_f at q_f = 0 (linear)."""
+    """A word on straight beams that gravity, with elements, bends much: by -K^-1 dV/dq_f at q_f = 0 (linear).
+
+    Where joints are let go it sets the arm falling, and beams in their sag would fly up: nothing is said then.
+    """
     if robot.base:  # which falls with its beams
         return []
     modal = [i for link in robot.links if link.beam is not None for i in range(link.modal.start, link.modal.stop)]
@@ -101,14 +104,24 @@ def step_of_gravity(
         if link.beam is not None and link.modes:
             sag_of_tip = float(np.linalg.norm(tips[f"tip {link.name}"]))
             most = float(summary[f"peak_deflection.{link.name}"])
-            if sag_of_tip > STEP_OF_GRAVITY * most:
+            if sag_of_tip > STEP_OF_GRAVITY * most and _unrest(robot, system, sagging) < _unrest(robot, system, x):
                 what = "gravity with elements" if robot.elements else "gravity alone"
                 return [
-                    f"{what} bends {link.name} by {sag_of_tip:.3g} m, of {most:.3g} m at most in this run, and acts as "
-                    "a step on beams that start straight: start equilibrium (simulate: {start: equilibrium}) begins at "
-                    "rest"
+                    f"{what} bends {link.name} by {sag_of_tip:.3g} m, beside {most:.3g} m at most in this run, and "
+                    "acts as a step on beams that start straight: start equilibrium (simulate: {start: equilibrium}) "
+                    "begins at rest"
                 ]
     return []
+
+
+def _unrest(robot: Robot, system: Equations, x: Array) -> float:
+    """qdd^T M qdd of the free coordinates at t = 0."""
+
+    def parts() -> tuple[dict[str, SX], dict[str, SX]]:
+        M, qdd = (each[system.free, :] for each in (generalized_inertia_matrix(system.state), system.qdd))
+        return {"t": system.t, "x": system.row}, {"unrest": qdd.T @ M[:, system.free] @ qdd}
+
+    return float(traced(robot, "unrest", PURPOSE, parts)(0.0, x)["unrest"].item())
 
 
 def held(system: Equations) -> SX:

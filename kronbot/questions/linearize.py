@@ -35,14 +35,13 @@ from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.balance import Unbalanced, balanced
 from kronbot.questions.closed_loop import LOOP, held, numbers_of_loop, told_of_loop
 from kronbot.questions.columns import columns_of_control
-from kronbot.questions.elements import demand_directions, told_of_tendons, told_of_time
-from kronbot.questions.friction import told_of_friction
+from kronbot.questions.elements import demand_directions
 from kronbot.questions.outline import Given, Labels, Outline, first, matrix_units, modal, numbered, sides
 from kronbot.questions.outputs import chosen, named_in
 from kronbot.questions.responses import columns
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import OUTPUTS, Choice, Coordinates, coordinates, outputs_seen, signals
-from kronbot.questions.stops import told_of_stops
+from kronbot.questions.validity import told_of_validity
 from kronbot.questions.verdict import about_which, balances, told_of_rounding, verdict
 from kronbot.records import dataclass
 
@@ -212,8 +211,10 @@ class Linearization:
         named = {word: robot.by_name(entries) for word, entries in at.items()}
         named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(point.tau).tolist(), strict=True))
         arrays, summary = self._numbers(found)
-        told = [*told_of_time(robot), *told_of_friction(robot, point.qd), *told_of_stops(robot, point.q)]
-        told += [*told_of_tendons(robot, point.q), *told_of_rounding(found.solution.system, found.solution.poles)]
+        told = [
+            *told_of_validity(robot, point.q, point.qd),
+            *told_of_rounding(found.solution.system, found.solution.poles),
+        ]
         told += told_of_loop(robot) if self.closed_loop else []
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 

@@ -32,11 +32,10 @@ from kronbot.model.build import build, numbers_apart, together
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
-from kronbot.questions.elements import demand_directions, told_of_tendons, told_of_time
-from kronbot.questions.friction import told_of_friction
+from kronbot.questions.elements import demand_directions
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.stops import told_of_stops
+from kronbot.questions.validity import told_of_validity
 from kronbot.questions.verdict import model_in_words, told_of_rounding, verdict
 from kronbot.records import dataclass
 
@@ -123,8 +122,7 @@ class Vibrations:
         said: list[Callable[[], Mapping[str, Scalar]]] = []
         still = sorted(robot.coordinates[place] for place in idle - moving)
         warned = [f"{name} moves no inertia of its own and stays locked" for name in still]
-        warned += [*told_of_time(robot), *told_of_friction(robot, qd)]
-        warned += [*told_of_stops(robot, q), *told_of_tendons(robot, q)]
+        warned += told_of_validity(robot, q, qd)
 
         def answer() -> Result:
             at, summary = {"q": posture, "qd": rates}, Deferred(lambda: reduce(or_, (each() for each in said), {}))

@@ -28,7 +28,9 @@ class Swept:
     ``factors`` are the names that vary together and how many values they have, the first slowest; those of ``drawn``
     follow distributions. ``indices`` are those of columns, where they were asked for. ``beside`` are frequencies and
     shapes of every row, by the name of the array, as far as they were kept for a picture; None where a case failed.
-    Columns that nobody has named are ``usual``; of those that are whole arrays ``single`` says what is a number.
+    Columns that nobody has named are ``usual``; of those that are whole arrays ``single`` says what is a number. Angles
+    of statics that were ``found``, where torques were given, are called like those that are given. ``q`` are the
+    coordinates that all cases share, by name.
     """
 
     question: str
@@ -39,6 +41,8 @@ class Swept:
     beside: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     usual: Sequence[str] = ()
     single: Mapping[str, str] = field(default_factory=dict)
+    found: Sequence[str] = ()
+    q: Mapping[str, float] = field(default_factory=dict)
 
 
 def undrawn(single: Mapping[str, str], what: str = "a picture shows single numbers") -> str:

@@ -116,6 +116,14 @@ def _ways(robot: Robot, accepted: Collection[str], name: str) -> Iterator[Meanin
 _PLACED = {"q": ("q", "angles"), "qd": ("qd",), "qdd": ("qdd",), "tau": ("tau",)}
 
 
+def free_angles(robot: Robot, arguments: Mapping[str, object], meant: Sequence[Meaning]) -> list[str]:
+    """Columns of statics for the angles of joints whose torques are given."""
+    tau = arguments.get("tau", ())
+    free: set[object] = {each.keys[0] for each in meant if each.argument == "tau" and each.keys}
+    free |= {*tau} if isinstance(tau, Mapping) else {joint.name for joint in robot.joints if tau}
+    return [f"angle.{joint.name}" for joint in robot.joints if {joint.name, robot.coordinates[joint.driven]} & free]
+
+
 def prepared(
     robot: Robot, arguments: Mapping[str, object], varied: Sequence[str], meant: Sequence[Meaning]
 ) -> dict[str, object]:

@@ -46,6 +46,14 @@ links:
     dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
     rigid: {mass: 1}
 """
+HUNG = """
+kronbot: 1
+name: luffing
+gravity: [0, -9.81, 0]
+links:
+  - {name: boom, joint: {type: revolute, name: luff}, pose: {}, rigid: {mass: 2, com: [0.5, 0, 0]}}
+  - {name: hook, joint: {type: revolute, name: sway}, pose: {xyz: [1, 0, 0]}, rigid: {mass: 1, com: [0.4, 0, 0]}}
+"""
 FLOATING = """
 kronbot: 1
 name: floating
@@ -398,6 +406,27 @@ def test_a_sweep_has_its_cases(opened, tmp_path, swept_here):
     words = ["--over", "EI=1e5,-1", "--over", "q2=0.1,0.5", "--workers", "1", "-q", "--view", os.fspath(file)]
     assert run(["sweep", "modes", "canadarm-craig-bampton", *words]) == 0
     assert file.read_text() == html
+
+
+def test_pages_have_the_posture_that_all_cases_share(swept_here):
+    """Where a case has failed, too; angles that are found are drawn where they are kept, else it is said."""
+    robot = kronbot.loads(HUNG)
+
+    def told(result):
+        data = data_of(result.view().html)
+        return np.array(data["steps"]["states"]), data
+
+    over = {"force.y": [-1.0, -2.0]}
+    given = {"q": {"luff": -1.0, "sway": 0.4}, "tau": {"luff": 0.0}}
+    kept = robot.sweep("statics", over=over, keep=["angle.luff", "endpoint.y"], workers=1, **given).result()
+    bare = robot.sweep("statics", over=over, keep="endpoint.y", workers=1, **given).result()
+    states, content = told(kept)
+    assert states[:, 0] == pytest.approx(kept["angle.luff"]) and states[:, 1] == pytest.approx([0.4, 0.4])
+    assert "note" not in content
+    states, content = told(bare)
+    assert states[:, 0] == pytest.approx([-1.0, -1.0]) and "keep angle.luff" in content["note"]
+    moved = robot.sweep("jacobian", over={"sway": [0.1, 0.2]}, keep="J_T[x,luff]", workers=1, q={"luff": 0.7}).result()
+    assert told(moved)[0] == pytest.approx(np.array([[0.7, 0.1], [0.7, 0.2]]))
 
 
 @pytest.mark.slow

@@ -36,6 +36,13 @@ links:
     rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Izz: 0.1}}
 """
 
+HUNG = """
+  - name: hook
+    joint: {type: revolute, name: sway}
+    pose: {xyz: [1, 0, 0]}
+    rigid: {mass: 1, com: [0.4, 0, 0], inertia: {Izz: 0.1}}
+"""
+
 
 @pytest.fixture(scope="module")
 def beam(tmp_path_factory):
@@ -302,3 +309,17 @@ def test_cases_of_statics_are_no_draws():
     given = {"angles": {"theta": [0.0, 0.5, 1.0]}, "keep": "endpoint.y", "sample": 4}
     picture = pictured(kronbot.load("piedboeuf"), "statics", {"force.y": "uniform(-2,-1)"}, **given)
     assert picture.figure.get_suptitle().endswith("4 draws for each of 3 values of angle.theta")
+
+
+def test_angles_that_are_found_are_answers():
+    """Of joints whose torques are given: curves over what was given, in pictures of sweeps and of statics."""
+    robot = kronbot.loads(LUFF.replace("damping: 0.3", "elastic: {stiffness: 20}, rotor_inertia: 1") + HUNG)
+    given = {"q": {"luff": -1.0}, "tau": {"luff": 0.0}, "keep": ["angle.luff", "endpoint.y"]}
+    swept = robot.sweep("statics", over={"sway": "-1:1:3"}, workers=1, **given).result()
+    (found, _) = draw(swept).values()
+    assert found.get_title(loc="left") == "angle.luff" and found.get_lines()[0].get_xydata()[:, 1] == pytest.approx(
+        np.degrees(swept["angle.luff"])
+    )
+    case = robot.statics(q={"luff": -1.0, "sway": [-1, 0, 1]}, tau={"luff": 0.0})
+    panels = [axis for axis in draw(case).figure.get_axes() if axis.get_xlabel() == "sway [deg]"]
+    assert panels and not [axis for axis in draw(case).figure.get_axes() if "luff" in axis.get_xlabel()]

@@ -239,6 +239,16 @@ def test_what_costs_nothing_is_named():
         robot.design(lqr=True, weights={"q1": 1})
 
 
+def test_friction_near_rest_is_told_as_of_any_linear_model():
+    """The gains are those of its slope; stops are, too."""
+    text = ARM.replace("name: q1", "name: q1, friction: {coulomb: 0.05, smoothing: 1e-2}", 1)
+    robot = kronbot.loads(text)
+    words = list(robot.linearize(q=AT, equilibrium=True).warnings)
+    assert any("q1 is near rest" in each for each in words)
+    for asked in ({"lqr": True}, {"shaper": "zv"}):
+        assert {*words} <= {*robot.design(q=AT, **asked).warnings}
+
+
 def test_a_shaper_is_for_the_lowest_mode(arm):
     found = arm.design(q=AT, shaper="zv").summary
     locked = arm.linearize(q=AT, equilibrium=True, lock="all")

@@ -149,6 +149,17 @@ def test_who_starts_straight_under_gravity_is_told(capsys):
 
 
 @pytest.mark.slow
+def test_nobody_is_told_to_let_a_bent_arm_go():
+    """What falls does not sag: a start in the sag would bend its beams further than a straight one."""
+    falling = ARM[: ARM.index("simulate:")]
+    straight, bent = (
+        kronbot.loads(falling).simulate(duration=0.3, start=start) for start in ("straight", "equilibrium")
+    )
+    assert not [each for each in straight.warnings if "acts as a step" in each]
+    assert straight.summary["peak_deflection.upper"] < bent.summary["peak_deflection.upper"]
+
+
+@pytest.mark.slow
 def test_the_sag_that_is_told_is_that_of_small_deflections():
     """-K^-1 g_f against the equilibrium itself, where the beam hardly bends."""
     stiff = ARM.replace("z: 11.2", "z: 11.2e3").replace("y: 20", "y: 20e3")

@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from kronbot.questions.given_columns import given_columns
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
 from kronbot.records import dataclass
@@ -22,8 +23,7 @@ DOTS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
 BRAILLE = 0x2800
 # ASCII signs of one level of a line, from the lowest up, and of several.
 STROKES, COLUMN = ".-'", "|"
-# Columns of statics that are given: these, and a text column of orders.
-GIVEN = ("angle.", "force.", "moment.")
+# A text column of orders.
 ORDER = "order"
 
 
@@ -118,7 +118,7 @@ def _over_time(result: Result) -> Selection | None:
 def _over_sweep(result: Result) -> Selection | None:
     """The angle (or load) with most values, at the last one of everything else that is given."""
     series = result.series
-    counts = {name: len(np.unique(series[name])) for name in series if name.startswith(GIVEN) or name == ORDER}
+    counts = {name: len(np.unique(series[name])) for name in (*given_columns(result), *series.keys() & {ORDER})}
     swept = [name for name, count in counts.items() if name != ORDER and count >= FEWEST]
     angles = [name for name in swept if name.startswith("angle.")]
     over = max(angles or swept, key=lambda name: counts[name], default=None)

@@ -16,8 +16,9 @@ from kronbot.plots.kinematics import other_solutions
 from kronbot.plots.modes import Shape, swinging
 from kronbot.plots.page import decimated
 from kronbot.plots.page.loads import KINDS
-from kronbot.plots.swept import CASE, GIVEN, Table
+from kronbot.plots.swept import ANGLE, CASE, Table, finite
 from kronbot.questions.columns import places_in_statics, swings
+from kronbot.questions.given_columns import given_columns
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
 from kronbot.questions.tables import columns_shown, number, shown
@@ -93,7 +94,8 @@ def _statics(result: Result) -> tuple[Array, Content]:
         moving = sorted((name for name in numbers if name.startswith("tip.")), key=lambda name: -np.ptp(numbers[name]))
         first = {*moving[:FIRST], *(name for name in numbers if name.startswith("torque."))}
         # As of a sweep whose one case has these rows.
-        asked = Swept("statics", [((CASE,), 1)], (), [*numbers])
+        found = [name for name in numbers if name.startswith(ANGLE) and name not in given_columns(result)]
+        asked = Swept("statics", [((CASE,), 1)], (), [*numbers], found=found)
         table = Table(replace(result, series={CASE: np.ones(count), **numbers}), asked)
         content["curves"] = _over_values(table, numbers, numbers, result.units, first) or _curves(
             CASE, "", case, numbers, result.units, first
@@ -109,18 +111,18 @@ def _sweep(result: Result) -> tuple[Array, Content]:
     assert isinstance(swept, Swept)
     count = len(series["case"])
     numbers = {name: each for name, column in series.items() if (each := _numbers(column)) is not None}
-    q = np.zeros((count, robot.n))
+    q = np.tile([swept.q.get(name, 0.0) for name in robot.coordinates], (count, 1))
     for place, names in enumerate(zip(robot.coordinates, places_in_statics(robot), strict=True)):
         for column in names:
             if column in numbers:
                 q[:, place] = np.nan_to_num(numbers[column])
-    places = {place for place in robot.flexible if robot.coordinates[place] in numbers}
+    places = {place for place in robot.flexible if robot.coordinates[place] in numbers or q[0, place]}
     rest = robot.undeformed(q)
     bent = [place in places or place not in robot.flexible for place in range(robot.n)]
     states = np.where(np.array(bent, dtype=bool), q, rest)
     varied = [name for names, _ in swept.factors for name in names]
-    given = [name for name in numbers if name.startswith(GIVEN) and name not in varied]
-    varied += [name for name in given if len({*all_finite(numbers[name]).tolist()}) > 1]
+    given = [name for name in given_columns(result) if name in numbers and name not in varied]
+    varied += [name for name in given if len({*finite(numbers[name]).tolist()}) > 1]
     rows, row = decimated.rows(count, robot.n), np.arange(1.0, count + 1)
     labels = [
         ", ".join([f"case {series['case'][i]}", *(f"{name} = {number(series[name][i])}" for name in varied)])
@@ -139,8 +141,11 @@ def _sweep(result: Result) -> tuple[Array, Content]:
             "row", "", row, kept, units, first
         )
     values = [name for name in varied if name in robot.parameters.values]
-    if values:
-        content["note"] = f"drawn with the file's {', '.join(values)}"
+    drawn = [f"with the file's {', '.join(values)}"] if values else []
+    if hidden := [name for name in swept.found if name not in numbers]:
+        drawn.append(f"without the angles found: keep {', '.join(hidden)}")
+    if drawn:
+        content["note"] = f"drawn {', '.join(drawn)}"
     return states, content
 
 

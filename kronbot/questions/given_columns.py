@@ -1,0 +1,21 @@
+"""Columns of statics that say what was given, which pictures are over, beside those that were found."""
+
+from __future__ import annotations
+
+from kronbot.questions.result import Result
+from kronbot.questions.static_report import Inquiry
+from kronbot.questions.swept import Swept
+
+# Joint angles among them are found where a torque is given in their place.
+GIVEN = ("angle.", "force.", "moment.")
+
+
+def given_columns(result: Result) -> list[str]:
+    """Those of an answer of statics, or of a sweep that may be of statics."""
+    found: set[str] = set()
+    if isinstance(result.asked, Swept):
+        found = {*result.asked.found}
+    elif isinstance(result.asked, Inquiry):
+        free = {place for case in result.asked.cases for place in case.torques}
+        found = {f"angle.{joint.name}" for joint in result.model.joints if joint.driven in free}
+    return [name for name in result.series if name.startswith(GIVEN) and name not in found]
