@@ -13,6 +13,7 @@ from kronbot.description.in_time import TimeTable
 from kronbot.description.moving import TableMotion
 from kronbot.description.schema import JointDrive, Modes, RobotFile, Simulate
 from kronbot.description.table import Table
+from kronbot.description.wording import listing
 from kronbot.errors import Failure
 from kronbot.floats import Array
 from kronbot.mechanics.control.planned import Plan
@@ -35,6 +36,8 @@ FOLLOWED = 1000
 WITHIN = 8
 # Vibrations are looked for so many durations of the motion at most: rows of the motors' table go on to there.
 LONGEST = 40
+# Torques below this share of what a joint has of weight and inertia leave it alone.
+ALONE = 1e-2
 FINE = Tolerances(1e-10, 1e-12)
 
 
@@ -173,8 +176,25 @@ def _between(t: Array, values: Array, rates: Array, time: float) -> float:
     return float(values[i] + s * (first + s * (3 * rise - 2 * first - last + s * (first + last - 2 * rise))))
 
 
+def left_alone(arm: Arm, robot: Robot, run: Result) -> list[str]:
+    """Joints whose torques are nothing beside their weight and what accelerates them: they swing, as no motor does."""
+    every = slice(None, None, max(1, len(run.series["t"]) // ROWS))
+    t = run.series["t"][every]
+    q, qd = (np.array([run.series[f"{name}{dot}"][every] for name in robot.coordinates]) for dot in ("", "_dot"))
+    many, still, qdd = arm.forces.function.map(len(t)), np.zeros_like(q), np.gradient(qd, t, axis=1)
+    weight, found = np.asarray(many(np.vstack([q, still, still]))), list[str]()
+    for place, joint in zip(robot.rigid, robot.joints, strict=True):
+        alone = still.copy()
+        alone[place] = qdd[place]
+        own = np.asarray(many(np.vstack([q, still, alone])))[place] - weight[place]
+        tau = np.abs(run.series[f"torque.{joint.name}"]).max()
+        if tau < ALONE * (np.abs(own).max() + np.abs(weight[place]).max()):
+            found.append(joint.name)
+    return found
+
+
 def judged(
-    robot: Robot, run: Result, wish: Wish, duration: float, told: list[str], watch: Callable[[], None]
+    arm: Arm, robot: Robot, run: Result, wish: Wish, duration: float, told: list[str], watch: Callable[[], None]
 ) -> dict[str, Scalar]:
     """What is left of vibration afterwards where motors follow the plan, by a model with more modes."""
     links = tuple(
@@ -189,6 +209,10 @@ def judged(
     if after > LONGEST * duration:
         most = f"vibrations are looked for {LONGEST} times its duration at most"
         told.append(f"no finer model has judged the plan: {most}")
+        return {}
+    if not wish.follows and (alone := left_alone(arm, robot, run)):
+        are = "is" if len(alone) == 1 else "are"
+        told.append(f"no finer model has judged the plan: {listing(alone)} {are} left alone, where no motor follows it")
         return {}
     times = run.series["t"]
     rest = duration + np.arange(1, max(4, int(np.ceil(after / (times[1] - times[0]))) + 2)) * (times[1] - times[0])

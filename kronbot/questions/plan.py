@@ -113,7 +113,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
             f"ends or limits by up to {best.missed:.1g} of their size"
         )
     elif complete:
-        summary |= judgement.judged(robot, run, wish, best.duration, told, found.watch)
+        summary |= judgement.judged(posed.arm(robot, wish), robot, run, wish, best.duration, told, found.watch)
     at = {word: robot.by_name(q) for word, q in zip(("start", "goal"), found.ends, strict=True)}
     units = units_of(robot, series) if run is None else {name: run.units[name] for name in series}
     arrays = {"through": NamedArray(np.array(best.instants), numbered(len(best.instants)), "s")} if wish.through else {}

@@ -442,6 +442,17 @@ def test_what_cannot_be_planned_is_refused():
             robot.plan(**given)
 
 
+@pytest.mark.slow
+def test_no_motor_follows_a_joint_that_is_left_alone():
+    """What its plan leaves of vibration is not what motors would: where all joints are driven it is told."""
+    beam = "{length: 1, mass: 1, EI: {z: 10}, modes: {v: 1}}"
+    mast = f"  - {{name: mast, parent: world, joint: {{type: fixed}}, pose: {{}}, flexible: {beam}}}\n"
+    robot = kronbot.loads(CRANE + mast + "endpoint: {link: load}\n")
+    alone, driven = (robot.plan({"x": 0.5}, duration=3, effort_limits=limits) for limits in ({"swing": 1e-3}, None))
+    assert "residual_amplitude" not in alone.summary and driven.summary["residual_amplitude"] < 1e-6
+    assert [each for each in alone.warnings if "swing is left alone" in each] and not driven.warnings
+
+
 @pytest.mark.parametrize("after", [40.1, 1e12, 2**63, 1e300])
 def test_vibrations_are_looked_for_within_reason(after):
     """Before anything is searched for where the duration is known, else instead of being judged."""
@@ -450,7 +461,8 @@ def test_vibrations_are_looked_for_within_reason(after):
     rest, torque, told = np.zeros(1), np.ones(1), []
     wish = judgement.Wish(rest, rest + 1, -torque, torque, None, "time", after=after)
     arm = kronbot.load("khang")
-    assert judgement.judged(arm.model, arm.simulate(0.02, 0.01), wish, 1.0, told, lambda: None) == {}
+    given = posed.arm(arm.model, wish), arm.model, arm.simulate(0.02, 0.01), wish, 1.0, told, lambda: None
+    assert judgement.judged(*given) == {}
     assert told == ["no finer model has judged the plan: vibrations are looked for 40 times its duration at most"]
 
 
