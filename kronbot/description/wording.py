@@ -48,7 +48,12 @@ _LOOK_ALIKES = str.maketrans(
 
 def quote(text: str) -> str:
     """``text`` in single quotes, clipped, control characters escaped (a file must not write to the terminal)."""
-    return _escaped(text if len(text) <= QUOTED_LENGTH else text[: QUOTED_LENGTH - 3] + "...")
+    return _escaped(cut(text, QUOTED_LENGTH))
+
+
+def cut(text: str, signs: int) -> str:
+    """The text, or its beginning where it has more signs."""
+    return text if len(text) <= signs else f"{text[: signs - 3]}..."
 
 
 def _escaped(text: str) -> str:

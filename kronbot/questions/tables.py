@@ -5,21 +5,18 @@ One record a line and no frames, so that grep, awk and a paste into a letter wor
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_UP, Context
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar, plain
-from kronbot.description.wording import escaped
+from kronbot.description.wording import cut, escaped
 from kronbot.floats import ascending
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import swings, unit_of_number
+from kronbot.questions.given_columns import given_columns
 from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.outputs import added
 from kronbot.questions.result import Result
@@ -36,14 +33,14 @@ PART, ENTRY = 1e-12, 1e-14
 # Arrays whose entries are found one by one: what is small is no rounding of what is large.
 ONE_BY_ONE = ("poles", "frequenc", "convergence_", "damping", "multiplier", "accuracy", "margins")
 GAP = "  "
-# What other columns are over: times, orders, joints and loads that are given.
-GIVEN = re.compile(r"t|order|(angle|force|moment)\..*")
+# Signs of a text in a table: a longer one would leave no room for numbers.
+SENTENCE = 40
 # An array of more columns is told by its size: the lines would be longer than anyone reads.
 WIDEST = 100
 # A wider matrix is shown without its columns of zeros.
 WIDE = 12
 # What rad/s are in Hz, and the names of arrays that are shown in both.
-HERTZ = 1 / (2 * math.pi)
+HERTZ = 1 / (2 * np.pi)
 FREQUENCIES = ("frequenc", "convergence_")
 
 
@@ -189,7 +186,7 @@ def shown(name: str, array: NamedArray, judged: bool = False) -> np.ndarray:
     return _without_noise(values, np.abs(values) if name.startswith(ONE_BY_ONE) else _sizes(values))
 
 
-def columns_shown(result: Result) -> Mapping[str, npt.NDArray[Any]]:
+def columns_shown(result: Result) -> Mapping[str, np.ndarray]:
     """The series as people see it; a table of many cases has columns of every size, in which nothing is rounding."""
     return result.series if isinstance(result.asked, Swept) else without_rounding(result.series)
 
@@ -272,7 +269,8 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
     }
     # Outputs are there where somebody has asked for them.
     if asked := added(result.about, result.series) if isinstance(result.about, Robot) else set():
-        telling = dict(sorted(telling.items(), key=lambda at: (not GIVEN.fullmatch(at[0]), at[0] not in asked)))
+        over = {"t", "order", *given_columns(result)}
+        telling = dict(sorted(telling.items(), key=lambda at: (at[0] not in over, at[0] not in asked)))
     units = result.units
     single = swept.single if swept else {}
     swing = {name for name, unit in units.items() if swings(name, unit) and name not in single}
@@ -288,7 +286,7 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
     # Room for a word on what is left out is room for one more row.
     most = count if count <= SHOWN_ROWS + 1 else SHOWN_ROWS
     rows = ascending(np.linspace(0, count - 1, most).round().astype(int))
-    texts = {name: [number(values[row]) for row in rows] for name, values in telling.items()}
+    texts = {name: [number(values[row], SENTENCE) for row in rows] for name, values in telling.items()}
     if any(units.get(name, "1") != "1" for name in texts):  # a line of them below the names
         for name, column in texts.items():
             unit = "" if (of := units.get(name, "1")) == "1" else of
@@ -334,8 +332,8 @@ def _bound(value: Scalar) -> str:
     return f"{float(Context(prec=1, rounding=ROUND_UP).create_decimal(repr(float(value)))):g}"
 
 
-def number(value: object) -> str:
-    """Numbers to a few digits; text and yes/no as they are."""
+def number(value: object, longest: int = 10**9) -> str:
+    """Numbers to a few digits; text, up to so many signs, and yes/no as they are."""
     value = plain(value)
     if value is None:  # a case without an answer
         return ""
@@ -347,4 +345,4 @@ def number(value: object) -> str:
         return number((np.array(value["real"]) + 1j * np.array(value["imag"])).tolist())
     if isinstance(value, list):  # a whole array in a cell
         return f"[{', '.join(map(number, value))}]"
-    return f"{value:.{DIGITS}g}" if isinstance(value, float) else escaped(str(value))
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else escaped(cut(str(value), longest))

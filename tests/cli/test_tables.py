@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kronbot
+from kronbot.cli.main import run
 from kronbot.cli.output.tables import table
 from kronbot.compute.arrays import NamedArray
 from kronbot.questions.result import Result
@@ -160,3 +161,13 @@ def test_what_does_not_move_has_neither_tables_nor_a_verdict(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert not any(re.match(r"(poles|frequencies|damping|shapes|accuracy)_locked", line) for line in lines)
     assert any(line.startswith("poles_free") for line in lines)
+
+
+def test_a_sentence_leaves_room_for_numbers(swept_here, capsys):
+    """It is cut, in tables alone."""
+    asked = ["sweep", "modes", "khang", "--over", "l=1,2", "--keep", "verdict_locked,frequencies_locked[1]"]
+    assert run(asked) == 0
+    head, _, *rows = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    assert "frequencies_locked[1]" in head and all(row.count("...") == 1 for row in rows)
+    assert run([*asked, "--format", "csv"]) == 0
+    assert "..." not in capsys.readouterr().out

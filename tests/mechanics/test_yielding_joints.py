@@ -341,6 +341,10 @@ def test_a_followed_joint_with_a_hyphen_wants_quotes():
     with pytest.raises(kronbot.errors.DescriptionError) as error:
         kronbot.loads("kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n" + links)
     assert "unknown joint 'fore'; names with hyphens stand in quotes: 'q-fore'" in str(error.value)
+    with pytest.raises(kronbot.errors.DescriptionError, match="'2' names no joint that 'j3' could follow"):
+        kronbot.loads(
+            "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n" + links.replace("q-fore - j2", "2")
+        )
 
 
 def test_who_follows_has_no_drive():

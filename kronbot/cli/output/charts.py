@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from kronbot.description.wording import cut
 from kronbot.questions.given_columns import given_columns
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
@@ -55,7 +56,7 @@ def chart(result: Result, width: int, ascii_only: bool) -> list[str]:
     if signs < NARROWEST:
         return []
     heading = chosen.heading
-    lines = [heading if len(heading) <= width else f"{heading[: width - 3]}..."]
+    lines = [cut(heading, width)]
     for name, values in chosen.columns.items():
         upper, lower = curve(chosen.over, values, signs, ascii_only)
         least, most = ends[name]

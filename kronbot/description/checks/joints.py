@@ -89,15 +89,15 @@ def couplings(joints: dict[str, View], parameters: Set[str]) -> set[str]:
         for key in ("rotor_inertia", "gear"):
             if view.node is not None and key in joint:
                 joint[key].refuse_key(f"{quote(name)} follows others and has no motor: take out {quote(key)}")
-        if view.text is None:
+        if (text := view.text) is None:  # none any more once it is refused
             continue
         try:
-            followed[name] = names = Coupling.of(view.text).joints(parameters)
+            followed[name] = names = Coupling.of(text).joints(parameters)
         except ExpressionError:  # said by the schema
             continue
         if not names:
-            view.refuse(f"{quote(view.text)} names no joint that {quote(name)} could follow")
-        broken = [joint for joint in sorted(joints) if "-" in joint and joint in view.text and joint not in names]
+            view.refuse(f"{quote(text)} names no joint that {quote(name)} could follow")
+        broken = [joint for joint in sorted(joints) if "-" in joint and joint in text and joint not in names]
         cure = f"; names with hyphens stand in quotes: '{broken[0]}'" if broken else ""
         for other in sorted(names - joints.keys()):
             view.refuse(f"unknown joint {quote(other)}{cure or view.report.guess(other, joints)}")
