@@ -14,14 +14,18 @@ from kronbot.version import __version__
 # Not from typing, which takes longer to import than the command line takes to hear a Ctrl-C; so does ``errors``.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from os import PathLike
     from types import ModuleType
+    from typing import ParamSpec, TypeVar
 
     from kronbot import errors
     from kronbot.description import Source
     from kronbot.description.urdf.translation import Translation
     from kronbot.library.robot import Robot
+
+    Given = ParamSpec("Given")
+    Answer = TypeVar("Answer")
 
 __all__ = ["__version__", "convert", "errors", "load", "loads", "robots"]
 
@@ -35,6 +39,25 @@ def __getattr__(name: str) -> ModuleType:
     raise AttributeError(f"module 'kronbot' has no attribute {name!r}")
 
 
+def _known_arguments(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """As of methods (kronbot.description.called), without its import."""
+
+    def called(*given: Given.args, **named: Given.kwargs) -> Answer:
+        try:
+            return function(*given, **named)
+        except TypeError:
+            from kronbot.description.called import demand_arguments
+
+            demand_arguments(function, named)
+            raise
+
+    for word in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+        setattr(called, word, getattr(function, word))
+    called.__dict__["__wrapped__"] = function  # whose signature is shown
+    return called
+
+
+@_known_arguments
 def load(
     robot: str | PathLike[str], *, order: str | int = "2", parameters: Mapping[str, str | float] | None = None
 ) -> Robot:
@@ -53,6 +76,7 @@ def load(
         return _built(description.read(arguments.path(robot, "robot")), order, parameters)
 
 
+@_known_arguments
 def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | float] | None = None) -> Robot:
     """A robot from the text of a robot file; one that names further files (tables) has to be a file itself.
 
@@ -80,6 +104,7 @@ def robots() -> tuple[str, ...]:
     return tuple(description.shipped_robots())
 
 
+@_known_arguments
 def convert(urdf: str | PathLike[str], *, tip: str | None = None) -> Translation:
     """A robot file from a URDF: its ``text``, and ``notes`` of what is not carried.
 

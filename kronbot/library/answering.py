@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
-from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -14,8 +13,7 @@ import numpy.typing as npt
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.deferred import Deferred, computed
 from kronbot.compute.question import Question
-from kronbot.description.wording import quote, unknown
-from kronbot.errors import UsageError
+from kronbot.description.called import demand_arguments
 from kronbot.floats import Array
 from kronbot.library import arguments
 from kronbot.library.values import Values, points
@@ -30,28 +28,6 @@ from kronbot.system.forking import Aside
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 Summary = Callable[[dict[str, NamedArray]], dict[str, Scalar]]
-
-
-# Where the library has what is no argument of a question, though an option of its command.
-_ELSEWHERE = {
-    **dict.fromkeys(("motion", "step", "period"), "linearize_along() is about a motion, the file's or with_motion()'s"),
-    **dict.fromkeys(("symbolic", "style", "short", "shared", "cse", "seconds"), "symbolic() has formulas"),
-    **dict.fromkeys(("plot", "panels", "pair", "view", "open"), "plot() and view() are those of the answer"),
-    **dict.fromkeys(("order", "parameters", "set"), "load() has these"),
-    **dict.fromkeys(("real", "prefix", "header"), "c() of what is exported has these"),
-}
-
-
-def _demand_arguments(question: Callable[..., object], named: Iterable[str]) -> None:
-    """Raise UsageError for arguments by names that a question does not have."""
-    known = signature(question).parameters
-    for name in named if all(each.kind is not each.VAR_KEYWORD for each in known.values()) else ():
-        if name not in known:
-            there = [each for each in known if each != "self"]
-            what = f"{question.__name__} has no argument "
-            if name in _ELSEWHERE:
-                raise UsageError(f"{what}{quote(name)}: {_ELSEWHERE[name]}")
-            raise unknown(name, there, what)
 
 
 def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
@@ -70,7 +46,7 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
         except _Foreign as foreign:
             error_of_caller = foreign.error
         except TypeError:
-            _demand_arguments(question, named)
+            demand_arguments(question, named)
             raise
         raise error_of_caller
 

@@ -7,12 +7,14 @@ import casadi
 from kronbot.compute.code import c_code, python_code
 from kronbot.compute.code.routine import Package
 from kronbot.compute.symbolic.naming import c_prefix
+from kronbot.description.called import called_by_name
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.library import arguments
 from kronbot.records import dataclass
 
 
+@called_by_name
 @dataclass(frozen=True, repr=False)
 class Export:
     """Functions that need no kronbot; parameters of the file are their last argument."""

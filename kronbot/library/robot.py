@@ -16,6 +16,7 @@ import numpy as np
 from kronbot import description
 from kronbot.cached import cached_property
 from kronbot.description import choices, compliance, limits
+from kronbot.description.called import called_by_name
 from kronbot.description.wording import quote, unknown
 from kronbot.errors import Argument, Failure, KronbotError, UsageError
 from kronbot.kinds import is_a
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from kronbot.sweeps.work import Case
 
 
+@called_by_name
 class Robot:
     """A robot at one kinematic order, and the questions that it answers.
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.native import policy
+from kronbot.description.called import called_by_name
 from kronbot.description.limits import MISTAKES
 from kronbot.description.wording import no_entry
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
@@ -69,6 +70,7 @@ class Hands:
         return Dask(parcel, self.scheduler)
 
 
+@called_by_name
 @dataclass(frozen=True, repr=False, eq=False)
 class Sweep:
     """One question in many cases. Iterating computes them and yields their rows, by column, in the order of the cases.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Question
+from kronbot.description.called import called_by_name
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
 from kronbot.library.answering import in_words
@@ -25,6 +26,7 @@ from kronbot.records import dataclass
 _PLAIN = re.compile(":meth:|`")
 
 
+@called_by_name
 @dataclass(frozen=True, repr=False)
 class Symbolic:
     """Formulas of a robot, in the form that ``writing`` asks for.

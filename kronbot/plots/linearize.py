@@ -148,6 +148,8 @@ def _along_a_motion(result: Result) -> Picture:
         drawn = frozen[: curves.CURVES]
         title = "frequencies, M_L and K_L frozen"
         title += f", the slowest {len(drawn)} of {len(frozen)}" if len(drawn) < len(frozen) else ""
+        if not all(np.isfinite(curve.values).all() for curve in drawn):
+            title += "; none where K_L is not positive"
         curves.draw_logarithmic(axes["frequency"], time, Diagram(title, drawn))
     if multipliers:
         _multipliers(axes["multiplier"], result)
@@ -158,11 +160,11 @@ def _stiffness(robot: Robot, K: NamedArray) -> list[Diagram]:
     """The diagonal of K_L: of joints as it is, of modal coordinates its change, which is small beside it."""
     units = dict(zip(robot.coordinates, robot.units, strict=True))
     forces = dict(zip(robot.coordinates, robot.force_units(range(robot.n)), strict=True))
-    joints = {joint.name for joint in robot.joints}
+    modal = {robot.coordinates[i] for link in robot.links for i in range(link.modal.start, link.modal.stop)}
     own, changes = [], []
     for i, name in enumerate(K.rows):
         values = np.asarray(K.values[:, i, i], dtype=float)
-        if name in joints:
+        if name not in modal:
             own.append(Curve(name, f"{forces[name]}/{units[name]}", values))
         elif values.any():
             changes.append(Curve(name, "%", 100 * (values - values[0]) / np.abs(values).max()))

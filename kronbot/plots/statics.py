@@ -184,7 +184,7 @@ def _swept(robot: Robot, result: Result) -> str | None:
 def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> dict[str, Panel]:
     """What Figures 6 to 12 show, by the words of their panels, and what lower orders miss.
 
-    Torque, curvature at the first gauge, sag of the endpoint, tip deflections and twists of all beams.
+    Torque, curvature at the first gauge, displacement of the endpoint, tip deflections and twists of all beams.
 
     Of each the one of the figures is first, compared between orders; further ones where they are not zero. Orders that
     agree to rounding are named in the title.
@@ -199,7 +199,7 @@ def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> dict[str
     kinds = {
         "torques": _torques(robot, main, swept),
         "strains": _strains(main),
-        "sags": [(f"{SAG}{axis}", f"sag of the endpoint, {axis}", "m") for axis in "xyz"],
+        "sags": [(f"{SAG}{axis}", f"displacement of the endpoint, {axis}", "m") for axis in "xyz"],
         "deflections": _deflections(robot),
         "twists": _twists(robot),
     }

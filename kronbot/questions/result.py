@@ -17,6 +17,7 @@ from kronbot.compute import views
 from kronbot.compute.arrays import NamedArray, Scalar, plain, read_only
 from kronbot.compute.deferred import Deferred, demand_finite
 from kronbot.description import Description
+from kronbot.description.called import called_by_name
 from kronbot.description.choices import ORDERS
 from kronbot.description.wording import Entries, no_entry, quote, unknown
 from kronbot.errors import KronbotError, UsageError
@@ -42,6 +43,7 @@ _HELD = ("arrays", "summary", "source", "units")
 _EMPTY: Mapping[str, Any] = MappingProxyType(Entries())
 
 
+@called_by_name
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
     """The answer of one command.

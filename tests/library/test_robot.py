@@ -2,6 +2,7 @@
 
 import dataclasses
 import doctest
+import inspect
 import json
 import os
 import pickle
@@ -497,3 +498,20 @@ def test_names_of_a_caller_do_not_write_to_the_terminal(arm, name):
         with pytest.raises(UsageError) as refused:
             ask()
         assert str(refused.value).isprintable() and len(str(refused.value)) < 500
+
+
+def test_names_of_arguments_that_are_none_are_told():
+    """By every public function and method, whatever is behind it."""
+    robot = kronbot.load("khang")
+    answer, exported, formulas = robot.jacobian(), robot.export("jacobian"), robot.symbolic()
+    objects = [answer, exported, formulas, robot.view(), robot.sweep("jacobian", over={"qa": [0, 1]}, keep="J_T[x,qa]")]
+    methods = [
+        getattr(each, name)
+        for each in (robot, *objects)
+        for name, member in vars(type(each)).items()
+        if callable(member) and not name.startswith("_") and "**" not in str(inspect.signature(member))
+    ]
+    assert len(methods) > 40
+    for called in (kronbot.load, kronbot.loads, kronbot.convert, *methods):
+        with pytest.raises(UsageError, match="'nonsense'"):
+            called(nonsense=1)

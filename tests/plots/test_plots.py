@@ -818,7 +818,7 @@ def test_statics_of_a_branched_robot_draws_all_tips(picture):
     assert [title for title in titles if title.startswith("curvature")] == [
         f"curvature at g{i}, order 2" for i in range(2)
     ]
-    sag = starting(picture(statics.draw, alone(result)), "sag of the endpoint, y").lines[0].get_ydata()
+    sag = starting(picture(statics.draw, alone(result)), "displacement of the endpoint, y").lines[0].get_ydata()
     states = np.column_stack([result.series[name] for name in places_in_statics(robot)])
     ends = [Robot(robot).kinematics(list(q))["T"][:3, 3] for q in (*states, *robot.undeformed(states))]
     (factor,) = {round(value / (end - rest)[1]) for value, end, rest in zip(sag, ends[:2], ends[2:], strict=True)}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
+from kronbot.description.called import called_by_name
 from kronbot.description.wording import quote, shown_path
 from kronbot.errors import Argument, Failure, UsageError
 from kronbot.floats import Array
@@ -79,6 +80,7 @@ def _moving(
     return document(title, data, shown.scene, below)
 
 
+@called_by_name
 @dataclass(frozen=True)
 class Page:
     """A page as HTML; a notebook shows it."""
