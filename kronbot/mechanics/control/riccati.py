@@ -16,7 +16,6 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
-from kronbot.mechanics.linear.exponentials import exponentials
 from kronbot.records import dataclass
 
 Places = npt.NDArray[np.intp]
@@ -60,6 +59,8 @@ class Varying:
     def _back(self) -> tuple[Array, int, float]:
         """Flows of [X; Y] back over equal parts of each piece (N, 2n, 2n), their number, and a size of P: by it Y is
         divided, so that all of H is alike in size."""
+        from scipy.linalg import expm
+
         n, spread = len(self.Q), self.B @ np.linalg.solve(self.R, self.B.swapaxes(2, 3))
         size = float(np.sqrt(np.abs(self.Q).max() / np.abs(spread).max())) or 1.0
         H = np.zeros((len(self.A), 3, 2 * n, 2 * n))
@@ -69,7 +70,7 @@ class Varying:
         if not np.isfinite(exponents).all():
             raise ComputationError(LOST)
         parts = max(1, int(np.ceil(np.linalg.eigvals(exponents).real.max() / SHORT)))
-        return exponentials(-exponents / parts), parts, size
+        return np.asarray(expm(-exponents / parts)), parts, size
 
     def periodic(self, P: Array) -> Array:
         """The same where all repeats behind the last piece; P is a first guess. Raises ComputationError."""
@@ -102,8 +103,10 @@ def magnus(A: Array, h: Array) -> Array:
 
 def flow(A: Array, h: Array, jumps: Jumps) -> Array:
     """What x' = A x, with jumps, makes of x over all pieces (n, n)."""
+    from scipy.linalg import expm
+
     whole = np.eye(A.shape[2])
-    for border, piece in enumerate(exponentials(magnus(A, h)), 1):
+    for border, piece in enumerate(expm(magnus(A, h)), 1):
         whole = piece @ whole
         whole = jumps[border] @ whole if border in jumps else whole
     return np.asarray(whole)

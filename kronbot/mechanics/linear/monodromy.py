@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from kronbot.errors import ComputationError
 from kronbot.floats import Array, all_finite
-from kronbot.mechanics.linear.exponentials import exponentials
 from kronbot.mechanics.linear.null_spaces import echelon, lasting, null_space
 from kronbot.mechanics.motion.integration import stops
 from kronbot.model.shape_functions import gauss
@@ -258,9 +257,11 @@ def _exponents(coefficients: Coefficients, scales: Scales, start: float, end: fl
 
 
 def _exponentials(exponents: Array) -> tuple[Array, Array]:
-    """Halves of steps and whole ones, squared from exponents below 1/2."""
+    """Halves of steps and whole ones, squared from exponents below 1/2: expm begins at 5, and loses two digits."""
+    from scipy.linalg import expm
+
     halvings = _halvings(exponents)
-    half = exponentials(np.ldexp(exponents, -halvings))
+    half = expm(np.ldexp(exponents, -halvings))
     for _ in range(halvings - 1):
         half = half @ half
     return half, half @ half

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from kronbot.errors import ComputationError
 from kronbot.floats import Array, decimals
-from kronbot.mechanics.linear.exponentials import exponentials
 from kronbot.mechanics.linear.state_space import StateSpace
 
 EPS = float(np.finfo(float).eps)
@@ -77,11 +76,13 @@ def in_time(model: StateSpace, duration: float, impulse: bool) -> tuple[Array, A
 
     The impulse itself that an output feels through D is left out. Raises ComputationError where numbers overflow.
     """
+    from scipy.linalg import expm  # here, since it takes a quarter of a second
+
     n, inputs = model.B.shape
     h = duration / ROWS
     whole = np.zeros((n + inputs, n + inputs))
     whole[:n] = np.hstack([model.A, model.B]) * h
-    whole = exponentials(whole)
+    whole = np.asarray(expm(whole))
     step, forced = whole[:n, :n], whole[:n, n:]
     x, states = model.B.copy() if impulse else np.zeros((n, inputs)), np.empty((ROWS + 1, n, inputs))
     for row in range(ROWS + 1):
