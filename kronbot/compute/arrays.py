@@ -97,6 +97,13 @@ class NamedArray:
         return self.units if isinstance(self.units, str) else {name: list(each) for name, each in self.units.items()}
 
     @property
+    def unit(self) -> str:
+        """What all entries are in: SI where each has a unit of its own, its row's times its column's; else empty."""
+        if isinstance(self.units, str):
+            return self.units
+        return "SI" if all({*self.units.get(side, ())} - {"", "1"} for side in ("rows", "columns")) else ""
+
+    @property
     def symbolic(self) -> bool:
         """True where the entries are formulas."""
         return self.values.dtype.kind in "UO"

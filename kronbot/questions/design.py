@@ -235,9 +235,8 @@ def _observer(
     moved = _by_name({name: value for name, value in noise.items() if name in inputs}, inputs, "noise", 1.0)
     C = np.eye(len(states))[[states.index(name) for name in sensors]]
     E, dE, by_noise = (each[:, moved > 0] for each in (*forces, B))
-    still = _unmoved(system, E, dE, poles)[0] if moved.any() else []
-    noises = (np.diag(density**2) for density in (moved[moved > 0], np.array(list(sensors.values()))))
-    L = observer(stirred(system, A, by_noise, still), C, *noises)
+    reached_so = stirred(system, A, by_noise, _unmoved(system, E, dE, poles)[0] if moved.any() else [])
+    L = observer(reached_so, C, np.diag(moved[moved > 0] ** 2), np.diag(np.array(list(sensors.values())) ** 2))
     columns = [AT, *(SEEN + name for name in sensors), *inputs, *states]
     return {
         "estimator": NamedArray(np.column_stack([at, L, B, A]), list(states), "SI", columns),

@@ -126,7 +126,7 @@ def in_hertz(frequencies: NamedArray) -> NamedArray:
 
 def _plain_array(name: str, array: NamedArray, judged: bool = False) -> Iterator[Line]:
     """An array whose rounding is not shown, or which has been ``judged`` by its own errors."""
-    heading = f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name
+    heading = f"{name} [{array.unit}]" if array.unit else name
     values, alone = shown(name, array, judged), name.startswith(ONE_BY_ONE)
     telling, units = [bool(column.any()) for column in values.T], units_of_columns(array)
     if values.size > 1 and not any(telling) and not alone:

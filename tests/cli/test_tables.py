@@ -98,9 +98,9 @@ def test_a_few_vectors_stand_below_each_other(capsys):
         ["rad/s", "Hz", "rad"],
         ["case", "1", "1", "1", "0.159155", "1"],
     ]
-    # Of an entry that has the units of its row and its column neither stands above.
+    # Of entries that have the units of their row and their column the system stands above, as of all that are mixed.
     M = NamedArray(np.ones((1, 1)), "a", {"rows": ["N m"], "columns": ["s2/(rad)"]}, "b")
-    assert shown(capsys, M=M)[:3] == [["M"], ["b"], ["a", "1"]]
+    assert shown(capsys, M=M)[:3] == [["M", "[SI]"], ["b"], ["a", "1"]]
     many = NamedArray(np.ones((40, 2)), "12", "m", axis=("t", list(range(40))))
     assert shown(capsys, h_L=many)[0][:2] == ["h_L:", "40"]
 
