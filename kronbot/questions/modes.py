@@ -77,8 +77,8 @@ class Vibrations:
 
         M of ``entries`` at these postures, at any rates, shows where all move something.
         """
-        n = self.robot.n
-        if entries is not None and (np.diagonal(entries.values["M"].reshape(-1, n, n), axis1=1, axis2=2) > 0).all():
+        n, known = self.robot.n, None if entries is None else entries.values["M"]
+        if known is not None and (np.diagonal(known.reshape(len(known), n, n), axis1=1, axis2=2) > 0).all():
             return [frozenset() for _ in q]
         values = self.trace.rows(q, np.zeros_like(q))
         M, K = (values[name].reshape(len(q), n, n) for name in "MK")
