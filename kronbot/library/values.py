@@ -32,12 +32,12 @@ def by_index(robot: Robot, given: Values | None, word: str) -> dict[int, float]:
     """The values given, by their index in the coordinates.
 
     Raises UsageError that lists the names where one is unknown, or where the number of values fits neither the
-    coordinates nor the joints, and for rows.
+    coordinates nor the joints, and for rows, unless it is one.
     """
     parts = _parts(robot, given, word)
-    if any(part.rows is not None for part in parts):
+    if any(part.rows not in (None, 1) for part in parts):
         raise UsageError(Argument(word), ": one point is wanted here, not rows of them")
-    return {i: value for part in parts for i, value in zip(part.indices, part.values.tolist(), strict=True)}
+    return {i: value for part in parts for i, value in zip(part.indices, part.values.ravel().tolist(), strict=True)}
 
 
 def point(robot: Robot, given: Values | None, word: str) -> Array:

@@ -12,10 +12,15 @@ GIVEN = ("angle.", "force.", "moment.")
 
 def given_columns(result: Result) -> list[str]:
     """Those of an answer of statics, or of a sweep that may be of statics."""
-    found: set[str] = set()
-    if isinstance(result.asked, Swept):
-        found = {*result.asked.found}
-    elif isinstance(result.asked, Inquiry):
-        free = {place for case in result.asked.cases for place in case.torques}
-        found = {f"angle.{joint.name}" for joint in result.model.joints if joint.driven in free}
+    found = found_angles(result)
     return [name for name in result.series if name.startswith(GIVEN) and name not in found]
+
+
+def found_angles(result: Result) -> set[str]:
+    """Angles among the columns that are none of these."""
+    if isinstance(result.asked, Swept):
+        return {*result.asked.found}
+    if isinstance(result.asked, Inquiry):
+        free = {place for case in result.asked.cases for place in case.torques}
+        return {f"angle.{joint.name}" for joint in result.model.joints if joint.driven in free}
+    return set()

@@ -38,7 +38,7 @@ from kronbot.questions.columns import columns_of_control
 from kronbot.questions.elements import demand_directions
 from kronbot.questions.outline import Given, Labels, Outline, first, matrix_units, modal, numbered, sides
 from kronbot.questions.outputs import chosen, named_in
-from kronbot.questions.responses import columns
+from kronbot.questions.responses import units_of_columns
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import OUTPUTS, Choice, Coordinates, coordinates, outputs_seen, signals
 from kronbot.questions.validity import told_of_validity
@@ -340,8 +340,9 @@ def outline(robot: Robot, given: Given) -> Outline:
     usual = first("frequencies", robot, "all" not in given.get("lock", ()))
     kinds = [str(kind) for kind in given.get("response", ()) if kind]
     texts = ["verdict", "controllable_doubt", "observable_doubt", *["response"] * bool(kinds)]
-    series = columns(kinds[0], leave, enter) if kinds else ()
+    responses = units_of_columns(robot, kinds[0], leave, enter) if kinds else {}
     matrices = zip(("M_L", "D_L", "K_L"), matrix_units(robot, [*range(robot.n)]), strict=True)
     units = {name: sides(names, each["rows"], names, each["columns"]) for name, each in matrices}
     units["h_L"] = units["M_L"][0], {}
-    return Outline(words, texts, arrays, series, usual, ("poles", "shapes"), units=units)
+    shown = [*responses], usual, ("poles", "shapes")
+    return Outline(words, texts, arrays, *shown, units=units, of_series=responses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -45,18 +45,22 @@ def family(column: str) -> str:
     return "rate" if column.endswith("_dot") or head in ("velocity", "rate") else "place"
 
 
-def without_rounding(series: Mapping[str, npt.NDArray[Any]], share: float = ROUNDING) -> dict[str, npt.NDArray[Any]]:
+def without_rounding(
+    series: Mapping[str, npt.NDArray[Any]], share: float = ROUNDING, found: Collection[str] = ()
+) -> dict[str, npt.NDArray[Any]]:
     """The columns, 0 in the place of numbers under that share of the largest one of their family.
 
-    Where a whole family is rounding, or squares of it, its numbers are nothing beside the largest of all.
+    Angles are as they are given, but those ``found`` are places. Where a whole family is rounding, or squares of it,
+    its numbers are nothing beside the largest of all.
     """
-    numbers = {name: values for name, values in series.items() if values.dtype.kind == "f" and family(name)}
+    families = {name: "place" if name in found else family(name) for name in series}
+    numbers = {name: values for name, values in series.items() if values.dtype.kind == "f" and families[name]}
     largest: dict[str, float] = {}
     for name, values in numbers.items():
-        largest[family(name)] = max(largest.get(family(name), 0.0), float(np.abs(values).max(initial=0.0)))
+        largest[families[name]] = max(largest.get(families[name], 0.0), float(np.abs(values).max(initial=0.0)))
     nothing = squared(largest.values())
     least = {each: max(share * size, nothing) for each, size in largest.items()}
-    clean = {name: np.where(np.abs(values) <= least[family(name)], 0.0, values) for name, values in numbers.items()}
+    clean = {name: np.where(np.abs(values) <= least[families[name]], 0.0, values) for name, values in numbers.items()}
     return {name: clean.get(name, values) for name, values in series.items()}
 
 

@@ -39,7 +39,7 @@ class Outline:
     An answer may lack some of them. ``usual`` is what is mostly asked for beside the numbers. ``complex`` arrays have
     complex entries, those of ``stacks`` one a time. Arrays that are ``absent`` would be there otherwise: how, in words.
     Where the series are ``rows`` of a table these are the columns that tell the rows apart. ``units`` are those of
-    arrays, where they are known beforehand.
+    arrays, where they are known beforehand, ``of_series`` those of series whose names do not tell them.
     """
 
     numbers: Sequence[str] = ()
@@ -52,6 +52,7 @@ class Outline:
     rows: Sequence[str] | None = None
     absent: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, Sides] = field(default_factory=dict)
+    of_series: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def all(self) -> Sequence[str]:
@@ -89,7 +90,8 @@ class Outline:
         units = {**self.units, **other.units}
         for name in self.units.keys() & other.units.keys():
             units[name] = {**self.units[name][0], **units[name][0]}, {**self.units[name][1], **units[name][1]}
-        return Outline(arrays=arrays, rows=rows, absent=absent, units=units, **rest)
+        of_series = {**self.of_series, **other.of_series}
+        return Outline(arrays=arrays, rows=rows, absent=absent, units=units, of_series=of_series, **rest)
 
 
 def _both(first: Iterable[str], second: Iterable[str]) -> list[str]:

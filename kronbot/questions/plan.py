@@ -98,7 +98,8 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
             summary[f"peak_torque.{joint.name}"] = float(np.abs(tau).max())
             summary[f"rms_torque.{joint.name}"] = float(np.sqrt((tau**2).mean()))
     limited = [j.name for j, *ends in zip(robot.joints, wish.low, wish.high, strict=True) if np.isfinite(ends).any()]
-    told = [*told_of_forces(robot), *posed.told_of_passive(robot, limited), *([] if run is None else run.warnings)]
+    told = [*told_of_forces(robot), *([] if wish.follows else posed.told_of_passive(robot, limited))]
+    told += [] if run is None else run.warnings
     if own.follows and not wish.follows:
         told.append("torques in steps are not found yet: this is a smooth motion, of which they are made")
     elif found.lost and own.least != wish.least:

@@ -28,6 +28,13 @@ def columns(kind: str, outputs: Sequence[str], inputs: Sequence[str]) -> list[st
     return [FREQUENCY, *(f"{word}.{pair}" for pair in pairs for word in (MAGNITUDE, PHASE))]
 
 
+def units_of_columns(robot: Robot, kind: str, outputs: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
+    """Their units by name."""
+    by_pair = [unit_of_pair(robot, output, source, kind) for source in inputs for output in outputs]
+    units = ["s", *by_pair] if kind != FREQUENCY else ["rad/s", *(u for each in by_pair for u in (each, "deg"))]
+    return dict(zip(columns(kind, outputs, inputs), units, strict=True))
+
+
 def with_response(answer: Result, kind: str, duration: float | None) -> Result:
     """A linear model with the response of all its outputs to a ``step`` or an ``impulse`` of each input over a time
     (s), or with its ``frequency`` response, as a series. Raises ComputationError where it overflows.
@@ -46,11 +53,9 @@ def with_response(answer: Result, kind: str, duration: float | None) -> Result:
         values = [*rows.transpose(2, 1, 0).reshape(-1, len(over))]
         if kind == "impulse" and model.D.any():
             told.append("outputs that feel an input at once feel its impulse, too: that is left out at t = 0")
-    by_pair = [unit_of_pair(robot, output, source, kind) for source in inputs for output in outputs]
-    units = ["s", *by_pair] if kind != FREQUENCY else ["rad/s", *(u for each in by_pair for u in (each, "deg"))]
-    series, units_by_name = dict(zip(names, [over, *values], strict=True)), dict(zip(names, units, strict=True))
+    series, units = dict(zip(names, [over, *values], strict=True)), units_of_columns(robot, kind, outputs, inputs)
     summary = {"response": kind, **answer.summary}
-    return replace(answer, series=series, units=units_by_name, summary=summary, warnings=told)
+    return replace(answer, series=series, units=units, summary=summary, warnings=told)
 
 
 def phase(values: np.ndarray) -> np.ndarray:

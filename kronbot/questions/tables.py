@@ -16,7 +16,7 @@ from kronbot.description.wording import cut, escaped
 from kronbot.floats import ascending
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import swings, unit_of_number
-from kronbot.questions.given_columns import given_columns
+from kronbot.questions.given_columns import found_angles, given_columns
 from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.outputs import added
 from kronbot.questions.result import Result
@@ -188,7 +188,8 @@ def shown(name: str, array: NamedArray, judged: bool = False) -> np.ndarray:
 
 def columns_shown(result: Result) -> Mapping[str, np.ndarray]:
     """The series as people see it; a table of many cases has columns of every size, in which nothing is rounding."""
-    return result.series if isinstance(result.asked, Swept) else without_rounding(result.series)
+    swept = isinstance(result.asked, Swept)
+    return result.series if swept else without_rounding(result.series, found=found_angles(result))
 
 
 def _sizes(values: np.ndarray) -> np.ndarray:

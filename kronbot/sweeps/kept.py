@@ -197,6 +197,7 @@ def kept(
         )
     entries = [each for each in columns.values() if each.kind == "entry" and each.key in outline.units]
     units = {each.name: unit for each in entries if (unit := outline.unit(each.key, each.labels))}
+    units |= {each.name: outline.of_series[each.key] for each in columns.values() if each.key in outline.of_series}
     found = Kept(tuple(varied), tuple(columns.values()), spread, usual=tuple(unasked), units=units)
     single = {name: _single(outline, columns[name]) for name in found.whole}
     if pictured and single and len(single) == len(columns):

@@ -18,7 +18,7 @@ from kronbot.questions.fitting import parts
 from kronbot.questions.fitting.attitude import matrices
 from kronbot.questions.fitting.data import Columns, Named, sheet
 from kronbot.questions.fitting.statics import StaticAnswers
-from kronbot.questions.fitting.words import sum_of
+from kronbot.questions.fitting.words import sum_of, uncertain
 
 # Camera frame, elastic joint and bearing, beams, a payload, a folded angle with an error, a follower, gravity.
 ARM = """
@@ -643,3 +643,19 @@ def test_numbers_whose_squares_are_too_large_are_those_of_the_data():
     with pytest.raises(UsageError, match=r"'q1': 1e\+160 in row 1 is too large.*\n.*'torque.q1': 1e\+160 in row 1"):
         kronbot.load("canadarm").fit({"q1": [1e160], "torque.q1": [1e160]}, question="dynamics", estimate="EI")
     assert Named(sheet("a.csv", rows), {"x": parse("far/1e200")}).numbers(["x"])["x"].tolist() == [2e-200, -1e108]
+
+
+def test_what_data_hardly_tell_is_said():
+    """A standard error beyond estimate and start; where the truth is 0 beside a start of 1 nothing is said."""
+    angles = np.linspace(-1, 1, 9)
+    assert [*uncertain(np.ones(2), np.array([1e7, 0.01]), np.array([1e13, 0.1]), ("k", "c"))] == [
+        "these data hardly tell k: 1e+07 with a standard error of 1e+13"
+    ]
+    stiff = "kronbot: 1\nname: stiff\nconvention: standard\ngravity: [0, -9.81, 0]\nparameters: {k: 1e4}\nlinks:\n" + (
+        "  - {name: a, joint: {type: revolute, name: q1, elastic: {stiffness: k}}, "
+        "dh: {a: 1, d: 0, alpha: 0, theta: 0}, rigid: {mass: 1, com: [-0.5, 0, 0]}}\n"
+    )
+    robot, noise = kronbot.loads(stiff), np.random.default_rng(1).normal(0, 0.1, 9)
+    torque = robot.statics(q=angles[:, None])["torque.q1"] + noise
+    found = robot.fit({"q1": angles, "torque.q1": torque}, estimate="k", sigma={"torque": 0.1})
+    assert [each for each in found.warnings if "hardly tell k" in each]

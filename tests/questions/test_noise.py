@@ -223,3 +223,11 @@ def test_columns_that_are_the_same_throughout_explain_nothing():
     told = SimpleNamespace(columns=[SimpleNamespace(name=name, unit="m") for name in "abc"], measured=measured)
     found = _quality(SimpleNamespace(noise=SimpleNamespace(sigma=np.ones(3))), told, errors)
     assert found.values[:, found.columns.index("R2")] == pytest.approx([0, 1, 0.995])
+
+
+def test_angles_that_are_found_are_places():
+    """Given ones are as they are, however small."""
+    series = {"angle.a": np.array([1e-31]), "angle.b": np.array([0.3]), "tip.link.y": np.array([1e-31])}
+    assert without_rounding(series)["angle.a"] == [1e-31]
+    found = without_rounding(series, found={"angle.a", "angle.b"})
+    assert [values.item() for values in found.values()] == [0, 0.3, 0]

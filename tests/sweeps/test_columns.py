@@ -351,3 +351,11 @@ def dimension(*units):
                 for part, of_it in {"N": 1, "s": 2, "m": -1}.items() if name == "kg" else [(name, 1)]:
                     found[part] += sign * power * of_it
     return {name: power for name, power in found.items() if power and name not in ("1", "rad")}
+
+
+@pytest.mark.parametrize("kind", ["step", "impulse", "frequency"])
+def test_responses_have_their_units(arm, kind):
+    names = [name for name in arm.linearize(response=kind).series if "/" in name]
+    units = arm.linearize(response=kind).units
+    swept = arm.sweep("linearize", {"EI": [20]}, keep=[f"max({names[0]})"], response=kind)
+    assert swept.task.units == {f"max({names[0]})": units[names[0]]}

@@ -119,7 +119,8 @@ def _over_time(result: Result) -> Selection | None:
 def _over_sweep(result: Result) -> Selection | None:
     """The angle (or load) with most values, at the last one of everything else that is given."""
     series = result.series
-    counts = {name: len(np.unique(series[name])) for name in (*given_columns(result), *series.keys() & {ORDER})}
+    telling = {ORDER, *given_columns(result)}
+    counts = {name: len(np.unique(series[name])) for name in series if name in telling}
     swept = [name for name, count in counts.items() if name != ORDER and count >= FEWEST]
     angles = [name for name in swept if name.startswith("angle.")]
     over = max(angles or swept, key=lambda name: counts[name], default=None)

@@ -29,7 +29,7 @@ _JOINT = re.compile(r"q([1-9]\d*)")
 def c_prefix(text: str) -> str:
     """What names in C are to begin with, as it is. Raises UsageError where no name can begin so."""
     if len(text) > limits.NAME_LENGTH or not _C_PREFIX.fullmatch(text):
-        wanted = f"up to {limits.NAME_LENGTH} ASCII letters, digits, single underscores"
+        wanted = f"up to {limits.NAME_LENGTH} ASCII letters, digits, single underscores, a letter first"
         raise UsageError(Argument("prefix"), f" {quote(text)} is no C name: {wanted}")
     return text
 

@@ -16,9 +16,9 @@ from kronbot.plots.kinematics import other_solutions
 from kronbot.plots.modes import Shape, swinging
 from kronbot.plots.page import decimated
 from kronbot.plots.page.loads import KINDS
-from kronbot.plots.swept import ANGLE, CASE, Table, finite
+from kronbot.plots.swept import CASE, Table, finite
 from kronbot.questions.columns import places_in_statics, swings
-from kronbot.questions.given_columns import given_columns
+from kronbot.questions.given_columns import found_angles, given_columns
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
 from kronbot.questions.tables import columns_shown, number, shown
@@ -94,8 +94,7 @@ def _statics(result: Result) -> tuple[Array, Content]:
         moving = sorted((name for name in numbers if name.startswith("tip.")), key=lambda name: -np.ptp(numbers[name]))
         first = {*moving[:FIRST], *(name for name in numbers if name.startswith("torque."))}
         # As of a sweep whose one case has these rows.
-        found = [name for name in numbers if name.startswith(ANGLE) and name not in given_columns(result)]
-        asked = Swept("statics", [((CASE,), 1)], (), [*numbers], found=found)
+        asked = Swept("statics", [((CASE,), 1)], (), [*numbers], found=[*found_angles(result)])
         table = Table(replace(result, series={CASE: np.ones(count), **numbers}), asked)
         content["curves"] = _over_values(table, numbers, numbers, result.units, first) or _curves(
             CASE, "", case, numbers, result.units, first

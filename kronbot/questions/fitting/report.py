@@ -16,7 +16,7 @@ from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.search import Search
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.units import POOR, poor
-from kronbot.questions.fitting.words import ambiguous, correlated, sum_of
+from kronbot.questions.fitting.words import ambiguous, correlated, sum_of, uncertain
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
 
@@ -149,6 +149,7 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     yield from search.answers.doubts(found.values)
     yield from ambiguous(knowledge.ambiguities, names, bool(search.inquiry.beliefs.informed.any()))
     yield from correlated(knowledge, names)
+    yield from uncertain(search.inquiry.beliefs.start, found.values, knowledge.errors, names)
     factor = search.noise.scale(found.errors, freedom) if freedom > 0 else 1.0
     if factor > MORE and not search.noise.groups and unlikely(factor, freedom):
         yield f"errors are {factor:.3g} times what sigma says: the model, or sigma, is not that good"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from kronbot.description.wording import listing
+from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import Ambiguity, Combination, Knowledge
 
 # Correlations that are worth a word.
@@ -51,6 +52,13 @@ def correlated(knowledge: Knowledge, names: Sequence[str]) -> Iterator[str]:
         yield f"{names[j]} and {names[i]} are correlated: {value:.4f}"
     if len(pairs) > MOST_PAIRS:
         yield f"{len(pairs) - MOST_PAIRS} more pairs are correlated by more than {CORRELATED}: the array correlations"
+
+
+def uncertain(start: Array, values: Array, errors: Array, names: Sequence[str]) -> Iterator[str]:
+    """Parameters with errors beyond both their estimates and what a search began with."""
+    for name, first, value, error in zip(names, start.tolist(), values.tolist(), errors.tolist(), strict=True):
+        if max(abs(first), abs(value)) < error < np.inf:
+            yield f"these data hardly tell {name}: {value:.3g} with a standard error of {error:.3g}"
 
 
 def alike(knowledge: Knowledge, names: Sequence[str]) -> tuple[str, str] | None:
