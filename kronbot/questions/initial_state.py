@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import casadi
 import numpy as np
@@ -75,9 +75,17 @@ def initial_state(
 
 
 def step_of_gravity(
-    robot: Robot, system: Equations, report: Trace, x: Array, summary: Mapping[str, Scalar], given: Sequence[Array]
+    robot: Robot,
+    system: Equations,
+    which: Hashable,
+    report: Trace,
+    x: Array,
+    summary: Mapping[str, Scalar],
+    given: Sequence[Array],
 ) -> list[str]:
     """A word on straight beams that gravity, with elements, bends much: by -K^-1 dV/dq_f at q_f = 0 (linear).
+
+    ``which`` tells the equations apart from others of the robot.
 
     Where joints are let go it sets the arm falling, and beams in their sag would fly up: nothing is said then.
     """
@@ -100,11 +108,15 @@ def step_of_gravity(
     sagging = x.copy()
     sagging[places] = -np.linalg.solve(values["K"].reshape(len(places), -1), values["g"])
     tips = report(0.0, sagging, *given)
+
+    def unrest(x: Array) -> float:
+        return float(_unrest(robot, system, which)(0.0, x, *given)["unrest"].item())
+
     for link in robot.links:
         if link.beam is not None and link.modes:
             sag_of_tip = float(np.linalg.norm(tips[f"tip {link.name}"]))
             most = float(summary[f"peak_deflection.{link.name}"])
-            if sag_of_tip > STEP_OF_GRAVITY * most and _unrest(robot, system, sagging) < _unrest(robot, system, x):
+            if sag_of_tip > STEP_OF_GRAVITY * most and unrest(sagging) < unrest(x):
                 what = "gravity with elements" if robot.elements else "gravity alone"
                 return [
                     f"{what} bends {link.name} by {sag_of_tip:.3g} m, beside {most:.3g} m at most in this run, and "
@@ -114,14 +126,15 @@ def step_of_gravity(
     return []
 
 
-def _unrest(robot: Robot, system: Equations, x: Array) -> float:
-    """qdd^T M qdd of the free coordinates at t = 0."""
+def _unrest(robot: Robot, system: Equations, which: Hashable) -> Trace:
+    """qdd^T M qdd of the free coordinates."""
 
     def parts() -> tuple[dict[str, SX], dict[str, SX]]:
         M, qdd = (each[system.free, :] for each in (generalized_inertia_matrix(system.state), system.qdd))
-        return {"t": system.t, "x": system.row}, {"unrest": qdd.T @ M[:, system.free] @ qdd}
+        given = {"given": system.given} if system.given.numel() else {}
+        return {"t": system.t, "x": system.row} | given, {"unrest": qdd.T @ M[:, system.free] @ qdd}
 
-    return float(traced(robot, "unrest", PURPOSE, parts)(0.0, x)["unrest"].item())
+    return traced(robot, ("unrest", which), PURPOSE, parts)
 
 
 def held(system: Equations) -> SX:

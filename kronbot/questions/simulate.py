@@ -179,7 +179,7 @@ def _told(course: Course) -> Outcome:
     }
     told = [*begun.jolts, *told_of_run(robot, q[seen], done[seen], run.error)]
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
-        told += step_of_gravity(robot, system, report, begun.start, summary, given)
+        told += step_of_gravity(robot, system, which(run), report, begun.start, summary, given)
         told += told_of_vibrations(robot, system.free, begun.at_start, q, values["qd"][:count], run.step)
     key = ("units", *series)  # the same for all robots of a structure
     units = robot.kept(key, lambda: units_of(robot, series, columns(robot, run.outputs)))
