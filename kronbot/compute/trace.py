@@ -51,10 +51,11 @@ class Traced:
     ) -> None:
         expressions = list(outputs.values())
         self.purpose = purpose
-        self.parameters = parameters.used_in(casadi.veccat(*expressions))
+        column = casadi.veccat(*expressions)
+        self.parameters = parameters.used_in(column)
         self.extent = parameters.extent
         symbols = parameters.symbols(self.extent)
-        used = {symbol.element_hash() for symbol in casadi.symvar(casadi.veccat(*expressions))}
+        used = {symbol.element_hash() for symbol in casadi.symvar(column)}
         is_used = [symbol.element_hash() in used for symbol in casadi.vertsplit(symbols)]
         # Symbols of other questions come and go, also before those of this one, and must not change what chance does.
         self.used = [place for place in parameters.in_order(self.extent) if is_used[place]]

@@ -156,9 +156,9 @@ class Parameters:
 
     def number(self, expression: Expression, others: Mapping[str, SX] | None = None) -> SX:
         """The expression as part of the trace (1 x 1): named parameters and literals are symbols, 0 and 1 constants."""
-        return SX(
-            expression.fold_constants(self._literal, {**self.named, **others} if others else self.named, FUNCTIONS)
-        )
+        names = {**self.named, **others} if others else self.named
+        found = expression.fold_constants(self._literal, names, FUNCTIONS)
+        return found if isinstance(found, SX) else SX(found)  # a copy takes as long as two operations
 
     def vector(self, expressions: tuple[Expression, ...]) -> SX:
         """A column of numbers."""

@@ -90,17 +90,25 @@ class CrossSection:
 
 def rotation_x(c: SX, s: SX) -> SX:
     """Rotation about x by the angle whose cosine and sine are given, 3 x 3."""
-    return casadi.blockcat([[1, 0, 0], [0, c, -s], [0, s, c]])
+    return _rotation(0, c, s)
 
 
 def rotation_y(c: SX, s: SX) -> SX:
     """Rotation about y by the angle whose cosine and sine are given, 3 x 3."""
-    return casadi.blockcat([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+    return _rotation(1, c, s)
 
 
 def rotation_z(c: SX, s: SX) -> SX:
     """Rotation about z by the angle whose cosine and sine are given, 3 x 3."""
-    return casadi.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    return _rotation(2, c, s)
+
+
+def _rotation(axis: int, c: SX, s: SX) -> SX:
+    """Entry by entry, which CasADi does in half the time of putting blocks together."""
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    R = SX.zeros(3, 3)
+    R[axis, axis], R[i, i], R[j, j], R[i, j], R[j, i] = 1, c, c, -s, s
+    return R
 
 
 def exponential(theta: SX, terms: int = SERIES_TERMS) -> SX:
