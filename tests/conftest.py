@@ -24,6 +24,8 @@ settings.register_profile(
 settings.load_profile("kronbot")
 # Numbers that stand in the modules imported so far are drawn, too: examples would depend on which tests ran before.
 providers._get_local_constants = lambda: providers._local_constants
+# Models of the session, those that were last made, by file, settings and order.
+BUILT, MOST_BUILT = {}, 64
 # As the command line has it: matrices of robots are too small for threads, which wait for each other where others work.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Hundreds of processes need not compile the same modules, nor every run the same assertions.
@@ -55,6 +57,30 @@ def own_cache(tmp_path_factory):
     patch.setenv("KRONBOT_CACHE", str(tmp_path_factory.mktemp("cache") / "kronbot"))
     yield
     patch.undo()
+
+
+@pytest.fixture(autouse=True)
+def built_once(request, monkeypatch):
+    """Where commands and pictures are tested, robots of the same file and settings are one, traced once a session:
+    answers do not depend on what was asked before, which tests of the library and of questions look at."""
+    if request.path.parent.name not in ("cli", "plots"):
+        return
+    from kronbot.model import build  # which the process that hands out tests does without
+
+    made = build.build
+
+    def shared(description, order, parameters=None, compliant=False):
+        if parameters is not None or description.tables:
+            return made(description, order, parameters, compliant)
+        place = description.source, tuple(description.overrides.items()), order, compliant
+        known = BUILT.get(place)
+        if known is None or known.description != description:
+            while len(BUILT) >= MOST_BUILT:
+                del BUILT[next(iter(BUILT))]
+            known = BUILT[place] = made(description, order, parameters, compliant)
+        return known
+
+    monkeypatch.setattr(build, "build", shared)
 
 
 @pytest.fixture(autouse=True)
