@@ -54,7 +54,9 @@ def same_steps(monkeypatch):
 def test_derivatives_are_exact_for_every_kind_of_parameter(same_steps, order):
     """Of sagging beams, shafts and bearings at first, too, where a motion of the file drives a joint."""
     robot = kronbot.loads(LATHE).at_order(order).model
-    names = [name for name in robot.parameters.definitions if order != "0" or name not in ("EI", "GJ", "zeta")]
+    # Of rods what bends them: the others stand where they stand in order 2.
+    wanted = {"0": lambda name: name not in ("EI", "GJ", "zeta"), "exact": lambda name: name in ("EI", "GJ", "zeta")}
+    names = [*filter(wanted.get(order, bool), robot.parameters.definitions)]
     rng = np.random.default_rng(5)
     what = ["torque.q1", "q1", "q2", "q2_dot", "q1.x", "endpoint.y", "position.com:b.z", "acceleration.b.x"]
     what += [f"rotation.b.{axis}" for axis in "xyz"] + ["velocity.a.ry", "reaction.q2.fx", "power.q2"]
