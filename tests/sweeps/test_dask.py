@@ -201,7 +201,8 @@ def test_what_is_no_address_is_wrong_usage(monkeypatch):
 
 
 @pytest.mark.parametrize("address", ["ucx://127.0.0.1:1", "tls://127.0.0.1:1", "inproc://x", "tcp://[::1]:1"])
-def test_addresses_that_dask_cannot_use_are_told(address):
+def test_addresses_that_dask_cannot_use_are_told(address, monkeypatch):
+    monkeypatch.setattr(dask, "PATIENCE", 0.5)
     with pytest.raises(ComputationError, match="no Dask scheduler answers"):
         text(swept(Cheap(), {"EI": [1]}, scheduler=address))
 
