@@ -224,13 +224,13 @@ class Linearization:
         values, system = given.values, given.solution.system
         free, own, names, states, inputs, outputs = at.free, at.own, at.names, at.states, at.inputs, at.outputs
         count, beside = len(free), len(own) - len(free)
-        found = of_loop(given.solution.poles, count)
+        found = of_loop(given.solution.poles, count) if beside else given.solution.poles
         h = np.where(np.abs(values["h"]) <= given.force_errors, 0.0, values["h"])[free]  # balanced to rounding
         size = robot.n + len(self._integrals)
         E, dE = (rows["E"].reshape(size, len(inputs))[own, :] for rows in (values, given.errors))
         outputs, *seen_of = outputs_seen(robot, values, given.errors, outputs, len(inputs), free, choice)
         measured, uncertain = (seen_beside(each, beside) for each in seen_of)
-        shapes, plain = [replace(p, right=p.right[:count]) for p in found] if beside else found, slice(0, count)
+        shapes, plain = [p.among(count) for p in found] if beside else found, slice(0, count)
         matrices = zip(("M_L", "D_L", "K_L"), system.without_dust, at.matrices, strict=True)
         arrays = {name: NamedArray(A[plain, plain], names, units, names) for name, A, units in matrices}
 

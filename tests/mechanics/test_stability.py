@@ -258,7 +258,7 @@ def test_what_its_own_error_holds_is_no_number():
 def test_noise_goes_into_the_errors(size, error, angle, share, largest):
     """Where the pole can be stays inside."""
     value = 10**size * complex(np.cos(angle), abs(np.sin(angle)))
-    old = Pole(value, np.ones(1), np.ones(1), 2, 1, 10**error, share * 10**error, refined=object())
+    old = Pole(value, lambda: (np.ones(1), np.ones(1)), 2, 1, 10**error, share * 10**error, refined=object())
     new = without_noise(old, largest)
     assert abs(new.value - value) + old.error <= new.error * (1 + 1e-15)
     assert abs(new.value.real - value.real) + old.growth_error <= new.growth_error * (1 + 1e-15)

@@ -58,8 +58,6 @@ def _unlimited(control: Controllers) -> Controllers:
 
 def of_loop(poles: Sequence[Pole], count: int) -> list[Pole]:
     """The poles of a model with so many coordinates, without those that integrals have at zero."""
-    if all(len(pole.right) == count for pole in poles):
-        return list(poles)
     return [pole for pole in poles if not pole.free or pole.right[:count].any()]
 
 

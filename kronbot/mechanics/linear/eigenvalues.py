@@ -180,12 +180,13 @@ def _all(found: Sequence[Eigenvalue]) -> Complex:
 
 def advanced(p: Polynomial, after: Steps, settled: Iterable[bool] = ()) -> list[Eigenvalue]:
     """Eigenvalues after a step, settled or not; those that it led far away begin again where they were."""
-    done = chain(settled, repeat(False))
+    done, (right, left, every, _) = chain(settled, repeat(False)), after.vectors
+    steps = zip(after.starts, after.values, right, left, every, after.errors, strict=True)
     return [
         Eigenvalue(complex(z.real, abs(z.imag)), x, y, rest, float(error), 0.0 if end else float(abs(z - s)))
         if abs(z - s) <= FAR * abs(s)
         else start(p, s)
-        for (s, z, x, y, rest, error, _), end in zip(zip(*after, strict=True), done, strict=False)
+        for (s, z, x, y, rest, error), end in zip(steps, done, strict=False)
     ]
 
 

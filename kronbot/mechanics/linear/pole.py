@@ -40,13 +40,27 @@ class Refined:
 
     @cached_property
     def _right(self) -> tuple[Complex, Array]:
-        rest = self.steps.rest if self.lifts is None else self.lifts[0] @ self.steps.rest
-        return rest, (self._spread @ np.abs(self.steps.right)[:, :, None])[:, :, 0]
+        right, _, rest, _ = self.steps.vectors
+        moved = (self._spread @ np.abs(right)[:, :, None])[:, :, 0]
+        return rest if self.lifts is None else self.lifts[0] @ rest, moved
 
     @cached_property
     def _left(self) -> tuple[Complex, Array]:
-        rest = self.steps.rest if self.lifts is None else self.steps.rest @ self.lifts[1].conj().swapaxes(1, 2)
-        return rest, (np.abs(self.steps.left)[:, None] @ self._spread)[:, 0]
+        _, left, rest, _ = self.steps.vectors
+        moved = (np.abs(left)[:, None] @ self._spread)[:, 0]
+        return rest if self.lifts is None else rest @ self.lifts[1].conj().swapaxes(1, 2), moved
+
+    @cached_property
+    def _sides(self) -> Sequence[Complex]:
+        sides = self.steps.vectors[:2]
+        if self.lifts is None:
+            return sides
+        return [(lift @ side[:, :, None])[:, :, 0] for lift, side in zip(self.lifts, sides, strict=True)]
+
+    def sides(self, place: int) -> tuple[Complex, Complex]:
+        """The right and the left vector (n,) at a place."""
+        right, left = self._sides
+        return right[place], left[place]
 
     @cached_property
     def measured(self) -> list[tuple[float, float]]:
@@ -70,7 +84,7 @@ def no_block(rates: bool) -> None:
 
 @dataclass(eq=False, slots=True)  # not frozen, which takes three times as long: there are many
 class Pole:
-    """A pole s of the upper half plane, with vectors in coordinates: L(s) x = 0, y^H L(s) = 0.
+    """A pole s of the upper half plane, with what gives its vectors in coordinates: L(s) x = 0, y^H L(s) = 0.
 
     ``error`` bounds |ds|, ``growth_error`` the error of its real part, to first order in the errors of the entries;
     ``refined`` has it at a ``place``, or its square, of which its relative error is a ``share``. ``count`` is
@@ -80,8 +94,7 @@ class Pole:
     """
 
     value: complex
-    right: Complex
-    left: Complex
+    sides: Callable[[], tuple[Complex, Complex]]
     count: int
     group: int
     error: float = 0.0
@@ -90,6 +103,20 @@ class Pole:
     refined: Refined | None = None
     place: int = 0
     block: Callable[[bool], Block | None] = no_block
+
+    @property
+    def right(self) -> Complex:
+        """x (n,)."""
+        return self.sides()[0]
+
+    @property
+    def left(self) -> Complex:
+        """y (n,)."""
+        return self.sides()[1]
+
+    def among(self, count: int) -> Pole:
+        """The same, with the first entries of x alone."""
+        return replace(self, sides=lambda: (self.right[:count], self.left))
 
     @property
     def backward_error(self) -> float:
@@ -130,21 +157,21 @@ def of_squares(made: list[Pole], symmetric: bool) -> list[Pole]:
 
 def _of_square(pole: Pole, symmetric: bool, alone: bool) -> list[Pole]:
     """The poles of a pole's value s^2: a pair on an axis where forces have a potential, else four."""
-    square, x, y, group = pole.value, pole.right, pole.left, pole.group
+    square, sides, group = pole.value, pole.sides, pole.group
     root = cmath.sqrt(square)  # in the right half plane
     error = min(pole.error / abs(root), math.sqrt(pole.error)) if root else math.sqrt(pole.error)
     real = square.imag == 0 or symmetric
     known = pole.share / 2, pole.refined, pole.place, pole.block
     if real and square.real <= 0:
         certain = square.real < -pole.error and (symmetric or alone)
-        return [Pole(1j * abs(root), x, y, 2, group, error, 0.0 if certain else error, *known)]
+        return [Pole(1j * abs(root), sides, 2, group, error, 0.0 if certain else error, *known)]
     # Of one group only where no error tells them apart.
     other = group if abs(root) <= error else group + APART
     if real:
         size = complex(abs(root))
-        return [Pole(-size, x, y, 1, group, error, error, *known), Pole(size, x, y, 1, other, error, error, *known)]
-    mirrored = Pole(-root.conjugate(), x.conj(), y.conj(), 2, other, error, error, *known)
-    return [Pole(root, x, y, 2, group, error, error, *known), mirrored]
+        return [Pole(-size, sides, 1, group, error, error, *known), Pole(size, sides, 1, other, error, error, *known)]
+    mirrored = Pole(-root.conjugate(), lambda: (pole.right.conj(), pole.left.conj()), 2, other, error, error, *known)
+    return [Pole(root, sides, 2, group, error, error, *known), mirrored]
 
 
 def on_axis(made: list[Pole]) -> list[Pole]:

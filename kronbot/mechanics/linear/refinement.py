@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers, Polynomial, Wide, each
+from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 
@@ -26,30 +28,48 @@ CROWDED, AROUND = 0.24, 1e-2
 TINY = float(np.finfo(float).tiny)
 
 
-class Steps(NamedTuple):
-    """Eigenvalues (N,) after a step of refinement from ``starts``, with vectors (N, n), ``rest`` (N, n, n) and errors
-    (N,), and what P(s) x is at them (N, n)."""
+class Vectors(NamedTuple):
+    """Vectors (N, n) of eigenvalues from both sides with ``rest`` (N, n, n), and what P(s) x is (N, n)."""
 
-    starts: Complex
-    values: Complex
     right: Complex
     left: Complex
     rest: Complex
-    errors: Array
     residual: Complex
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Eigenvalues (N,) after a step of refinement from ``starts``, with errors (N,), and what finds their vectors when
+    somebody looks at them."""
+
+    starts: Complex
+    values: Complex
+    errors: Array
+    find: Callable[[], Vectors]
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """Their vectors."""
+        return self.find()
 
     def part(self, rows: slice) -> Steps:
         """Some of them."""
-        s, z, x, y, rest, errors, residual = self
-        return Steps(s[rows], z[rows], x[rows], y[rows], rest[rows], errors[rows], residual[rows])
+        return Steps(
+            self.starts[rows],
+            self.values[rows],
+            self.errors[rows],
+            lambda: Vectors(*(each[rows] for each in self.vectors)),
+        )
 
 
 def joined(many: Sequence[Steps]) -> Steps:
     """Steps of several systems."""
     if len(many) == 1:
         return many[0]
-    s, z, x, y, rest, errors, residual = (np.concatenate(parts) for parts in zip(*many, strict=True))
-    return Steps(s, z, x, y, rest, errors, residual)
+    s, z, errors = (np.concatenate([getattr(each, word) for each in many]) for word in ("starts", "values", "errors"))
+    return Steps(
+        s, z, errors, lambda: Vectors(*map(np.concatenate, zip(*(each.vectors for each in many), strict=True)))
+    )
 
 
 @np.errstate(all="ignore")  # where two have met
@@ -65,21 +85,26 @@ def refined(p: Polynomial, s: Numbers, right: Numbers | None = None, left: Numbe
     change, residual = (slopes @ X.T[:, :, None])[:, :, 0], p.residual(s, X).T
     slope = (change * Y.T.conj()).sum(axis=1)
     step = -np.asarray((Y.T.conj() * residual).sum(axis=1) / slope).astype(s.dtype)
-    step = np.where(s.imag == 0, step.real, step)
+    if np.iscomplexobj(s):
+        step = np.where(s.imag == 0, step.real, step)
     errors = _errors(p, s, X.T, Y.T, slope, near_by.rest)
-    residual = residual + step[:, None] * change
-    if len(p.matrices) == 3:
-        A = p.matrices[2]
-        residual += step[:, None] ** 2 * (A @ each(A, X.T[:, :, None])).reshape(X.T.shape)
     after, rest = s + step, near_by.rest
-    # The same inverse takes the step out of the vectors.
-    x, back = _turned(X.T, rest, residual, near_by.scale)
-    residual = residual - (p.at(after) @ back[:, :, None])[:, :, 0]
-    y = x.conj()
-    if not p.symmetric:
-        y, _ = _turned(Y.T, rest.conj().swapaxes(1, 2), p.residual(after, Y, left=True).T, near_by.scale)
-    s, after, x, y, rest, residual = (part.astype(complex) for part in (s, after, x, y, rest, residual))
-    return Steps(s, after, x, y, rest, errors, residual)
+
+    @np.errstate(all="ignore")
+    def vectors() -> Vectors:
+        left_over = residual + step[:, None] * change
+        if len(p.matrices) == 3:
+            A = p.matrices[2]
+            left_over += step[:, None] ** 2 * (A @ each(A, X.T[:, :, None])).reshape(X.T.shape)
+        # The same inverse takes the step out of the vectors.
+        x, back = _turned(X.T, rest, left_over, near_by.scale)
+        left_over = left_over - (p.at(after) @ back[:, :, None])[:, :, 0]
+        y = x.conj()
+        if not p.symmetric:
+            y, _ = _turned(Y.T, rest.conj().swapaxes(1, 2), p.residual(after, Y, left=True).T, near_by.scale)
+        return Vectors(*(part.astype(complex) for part in (x, y, rest, left_over)))
+
+    return Steps(s.astype(complex), after.astype(complex), errors, vectors)
 
 
 def _errors(p: Polynomial, s: Numbers, X: Numbers, Y: Numbers, slope: Numbers, rest: Numbers) -> Array:
@@ -92,8 +117,10 @@ def _errors(p: Polynomial, s: Numbers, X: Numbers, Y: Numbers, slope: Numbers, r
     moved = spread @ x
     first = (y @ moved).ravel() / np.abs(slope)
     turned = (y @ spread @ (np.abs(rest) @ moved)).ravel()
-    later = sum(k * np.abs(s) ** (k - 1) * _form(y, E, x) for k, E in enumerate(p.errors) if k)
-    bent = np.abs(_form(Y.conj()[:, None], p.matrices[2], X[:, :, None])) if len(p.matrices) == 3 else 0.0
+    later, bent = _form(y, p.errors[1], x), np.zeros(())
+    if len(p.matrices) == 3:
+        later = later + 2 * np.abs(s) * _form(y, p.errors[2], x)
+        bent = np.abs(_form(Y.conj()[:, None], p.matrices[2], X[:, :, None]))
     share = (turned / np.maximum(first, TINY) + later + first * bent) / np.abs(slope)
     share = np.where(first > 0, share, 0.0)
     grown = np.where(share < CROWDED, 2 / (1 + np.sqrt(np.maximum(1 - 4 * share, 0.0))), np.inf)
@@ -115,10 +142,11 @@ def _turned(X: Numbers, rest: Numbers, residual: Wide, scale: Array) -> tuple[Nu
 
 def measured(p: Polynomial, after: Steps) -> tuple[Array, Array]:
     """Backward errors and condition numbers (N,) of eigenvalues for componentwise changes."""
-    s, x, y = after.values, np.abs(after.right)[:, :, None], np.abs(after.left)[:, None]
+    s, (right, left, _, residual) = after.values, after.vectors
+    x, y = np.abs(right)[:, :, None], np.abs(left)[:, None]
     size = (y @ p.size(s) @ x).ravel()
-    left_over = (y[:, 0] * np.abs(after.residual)).sum(axis=1)
-    slope = np.abs((after.left.conj()[:, None] @ p.at(s, 1) @ after.right[:, :, None]).ravel() * s)
+    left_over = (y[:, 0] * np.abs(residual)).sum(axis=1)
+    slope = np.abs((left.conj()[:, None] @ p.at(s, 1) @ right[:, :, None]).ravel() * s)
     # At a zero that nothing takes out, whatever changes moves it.
     left_over, size = np.where(size > 0, left_over, 0.0), np.where(size > 0, size, 1.0)
     return left_over / size, size / np.maximum(slope, ROUNDING * size)

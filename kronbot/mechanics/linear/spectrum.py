@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 
 import numpy as np
@@ -27,7 +27,7 @@ from kronbot.mechanics.linear.eigenvalues import Eigenvalue, advanced, eigenvalu
 from kronbot.mechanics.linear.growth import with_growth
 from kronbot.mechanics.linear.matrix_polynomial import Polynomial, together
 from kronbot.mechanics.linear.pole import Pole, Refined, no_block, of_squares, on_axis, without_noise
-from kronbot.mechanics.linear.refinement import Steps, joined, plainly, refined
+from kronbot.mechanics.linear.refinement import Steps, Vectors, joined, plainly, refined
 from kronbot.mechanics.linear.regularity import demand_regular, regular
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.starts import Starts, rough
@@ -182,10 +182,10 @@ def _found(own: Sequence[Polynomial], starts: Starts, real: bool) -> list[Found]
     A step from all starts at once is enough for those that are plainly simple; the others are refined one by one.
     """
     upper = starts.values.imag >= 0
-    sizes = upper.sum(axis=1)
+    sizes = upper.sum(axis=1).tolist()
     found: dict[int, Found] = {}
-    for m in set(sizes.tolist()):
-        places = np.flatnonzero(sizes == m).tolist()
+    for m in set(sizes):
+        places = [i for i, size in enumerate(sizes) if size == m]
         begun = starts if len(places) == len(own) else [part[places] for part in starts]
         if m == upper.shape[1]:
             chosen = [part.reshape(-1, *part.shape[2:]) for part in begun]
@@ -194,7 +194,7 @@ def _found(own: Sequence[Polynomial], starts: Starts, real: bool) -> list[Found]
         after = refined(together([own[i] for i in places], [m] * len(places)), *chosen)
         plain = plainly(after, (len(places), m))
         for k, i in enumerate(places):
-            rows = after.part(slice(k * m, (k + 1) * m))
+            rows = after if len(places) == 1 else after.part(slice(k * m, (k + 1) * m))
             if plain[k].all():
                 found[i] = rows, range(m), [None] * m
             else:
@@ -208,8 +208,8 @@ def _thorough(p: Polynomial, starts: Complex, begun: list[Eigenvalue], real: boo
     every = [each for e in every for each in _real(e)] if real else every
     s, right = np.array([e.value for e in every]), np.array([e.right for e in every])
     left, rest, errors = (np.array([getattr(e, word) for e in every]) for word in ("left", "rest", "error"))
-    residual = p.residual(s, right.T).T.astype(complex)
-    return Steps(s, s, right, left, rest, errors, residual), [e.group for e in every], [e.block for e in every]
+    vectors = Vectors(right, left, rest, p.residual(s, right.T).T.astype(complex))
+    return Steps(s, s, errors, lambda: vectors), [e.group for e in every], [e.block for e in every]
 
 
 def _poles(own: Sequence[Polynomial], reduced: Deflated, found: Sequence[Found]) -> list[list[Pole]]:
@@ -217,16 +217,13 @@ def _poles(own: Sequence[Polynomial], reduced: Deflated, found: Sequence[Found])
     sizes = [len(groups) for _, groups, _ in found]
     every = together(own, sizes)
     whole = joined([steps for steps, _, _ in found])
-    x, y, lifts = whole.right, whole.left, None
-    if not reduced.plain:
-        lifts = reduced.lifts(whole.values, x.shape[1])
-        x, y = ((lift @ side[:, :, None])[:, :, 0] for lift, side in zip(lifts, (x, y), strict=True))
+    lifts = None if reduced.plain else reduced.lifts(whole.values, every.matrices[0].shape[-1])
     refined = Refined(every, whole, lifts)
     groups = [group for _, each, _ in found for group in each]
     lifted = {id(block): reduced.lifted(block) for _, _, each in found for block in each if block is not None}
     blocks = [_giving(lifted[id(block)]) if block else no_block for _, _, each in found for block in each]
     made = [
-        Pole(s, x[k], y[k], 2 if s.imag > 0 else 1, groups[k], error, error, 1.0, refined, k, blocks[k])
+        Pole(s, partial(refined.sides, k), 2 if s.imag > 0 else 1, groups[k], error, error, 1.0, refined, k, blocks[k])
         for k, (s, error) in enumerate(zip(whole.values.tolist(), whole.errors.tolist(), strict=True))
     ]
     ends = accumulate(sizes)
@@ -295,5 +292,7 @@ def _with_zeros(system: SecondOrder, reduced: Deflated, power: int, others: list
             return None
         return replace(reduced, steps=(), polynomial=None).lifted(replace(made[0], centre=0j))
 
-    zeros = [Pole(0j, x, y, many, -1, block=block) for x, y, many in zip(right, left, counts, strict=True)]
+    zeros = [
+        Pole(0j, partial(tuple, each), many, -1, block=block) for *each, many in zip(right, left, counts, strict=True)
+    ]
     return zeros + [replace(pole, group=-1, block=block) if pole in near else pole for pole in others]
