@@ -141,12 +141,11 @@ class Question:
         self, values: Mapping[str, npt.NDArray[np.float64]], rest: Callable[[], Mapping[str, npt.NDArray[np.float64]]]
     ) -> dict[str, NamedArray]:
         """Numbers at one point with their names and units; what is late is found by ``rest``."""
-        found = self.arrays(values, None)
         if not self.late.quantities:
-            return found
+            return self.arrays(values, None)
         rest = cache(rest)
         return {
-            name: quantity.later(name, rest) if quantity.late else found[name]
+            name: quantity.later(name, rest) if quantity.late else quantity.array(values[name])
             for name, quantity in self.quantities.items()
         }
 

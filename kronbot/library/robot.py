@@ -15,6 +15,7 @@ import numpy as np
 
 from kronbot import description
 from kronbot.cached import cached_property
+from kronbot.compute import question
 from kronbot.description import choices, compliance, limits
 from kronbot.description.called import called_by_name
 from kronbot.description.wording import quote, unknown
@@ -271,7 +272,6 @@ class Robot:
         >>> robot.kinematics(q=[0.8, 0.3, 0.2], inverse=answer["T"])["solutions"][0].round(9).tolist()
         [1.0, 0.2, 0.3]
         """
-        from kronbot.compute import question
         from kronbot.questions import kinematics
 
         seen = kinematics.views(self._sound, arguments.texts(frame, "frame", least=1))
@@ -349,7 +349,6 @@ class Robot:
         >>> answer["J_T"].shape
         (3, 3)
         """
-        from kronbot.compute import question
         from kronbot.questions import jacobian
 
         asked = seen_as(self._sound, frame, axes), qd is not None, arguments.flag(generalized, "generalized")
@@ -379,7 +378,6 @@ class Robot:
         >>> answer.arrays["H_T"].columns[:2]
         ('q1|q1', 'q1|q2')
         """
-        from kronbot.compute import question
         from kronbot.questions import hessian
 
         seen, rates = seen_as(self._sound, frame, axes), qd is not None or qdd is not None
@@ -399,13 +397,17 @@ class Robot:
         >>> bool(abs(answer["M"] - answer["M"].T).max() < 1e-12)
         True
         """
-        from kronbot.compute import question
-        from kronbot.questions import dynamics
-        from kronbot.questions.elements import demand_directions
-
         rates = qd is not None or qdd is not None
-        put = question.asked(self._sound, ("dynamics", rates), lambda: dynamics.dynamics(self._sound, rates))
+
+        def asked() -> question.Question:
+            from kronbot.questions import dynamics
+
+            return dynamics.dynamics(self._sound, rates)
+
+        put = question.asked(self._sound, ("dynamics", rates), asked)
         if self._sound.elements:
+            from kronbot.questions.elements import demand_directions
+
             demand_directions(self._sound, points(self._sound, {"q": q})[0]["q"])
         return numbers(self._sound, put, {"q": q, "qd": qd, "qdd": qdd})
 

@@ -254,8 +254,6 @@ class Linearization:
             "D": later("D", lambda: space().D, outputs, "SI", inputs),
             **named_modes(Modes(shapes, count), names),
         }
-        about = about_which(robot, self.trace, given.point.parts, free, balances(h, values["g"]), given.frozen)
-        beyond = beyond_small(robot, given.point.q[None], PURPOSE).any()
 
         @cache
         def reached() -> Margins:
@@ -263,6 +261,8 @@ class Linearization:
 
         def summary() -> dict[str, Scalar]:
             largest = float(np.abs(h).max(initial=0.0))
+            about = about_which(robot, self.trace, given.point.parts, free, balances(h, values["g"]), given.frozen)
+            beyond = beyond_small(robot, given.point.q[None], PURPOSE).any()
             said: dict[str, Scalar] = {"states": len(states), **reached().counts, "largest_h_L": largest}
             if self.closed_loop:
                 said |= numbers_of_loop(robot, values["gains"], own, system.M[plain, plain], space().A)

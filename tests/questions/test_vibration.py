@@ -11,6 +11,8 @@ from thinned import rare
 from kronbot import loads
 from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.rounding import BY_ENTRIES
+from kronbot.questions.modes import Vibrations
 from kronbot.questions.verdict import told_of_rounding
 
 ARM = """
@@ -48,6 +50,22 @@ def test_joints_that_move_stay_locked_where_others_are_free():
         wanted = robot.linearize(q, qd, lock=lock)["frequencies"]
         assert answer[f"frequencies_{case}"] == pytest.approx(wanted, rel=1e-6, abs=1e-6)
     assert sorted(robot.modes(q).arrays["shapes_free"].rows) == sorted(robot.coordinates)
+
+
+def test_parts_of_systems_are_what_they_are_alone():
+    """What is known of the whole is not looked for again: at rest, spinning, and with joints locked."""
+    model = Vibrations(arm().model)
+    q, qd = np.zeros((2, model.robot.n)), np.zeros((2, model.robot.n))
+    q[:, model.robot.rigid[1]], qd[1, model.robot.rigid[0]] = 0.7, 3.0
+    kept = model.robot.others(model.robot.rigid)
+    entries = model.entries(q, qd)
+    wholes = entries.systems(range(model.robot.n))
+    parts = entries.systems(kept, wholes)
+    for part, alone in zip(parts, model.entries(q, qd).systems(kept), strict=True):
+        assert all((getattr(part, word) == getattr(alone, word)).all() for word in ("M", "D", "K", "dM", "dD", "dK"))
+        assert part.free.shape == alone.free.shape == (len(kept), 0)
+        assert all(getattr(part, word) == getattr(alone, word) for word in BY_ENTRIES)
+    assert [whole.undamped for whole in wholes] == [True, False]
 
 
 def test_rows_of_convergence_are_modes_of_robots_with_so_many():

@@ -51,9 +51,8 @@ def null_spaces(K: Array, dK: Array) -> list[tuple[Array, bool]]:
         places = np.flatnonzero((zero == columns).all(axis=1)) if len(K) > 1 else np.zeros(1, dtype=np.intp)
         A, E = K, dK
         if columns.any() or len(places) < len(K):
-            rest = np.flatnonzero(~columns)
-            block = places[:, None, None], rest[:, None], rest
-            A, E = K[block], dK[block]
+            rest, some = np.flatnonzero(~columns), slice(None) if len(places) == len(K) else places[:, None, None]
+            A, E = K[some, rest[:, None], rest], dK[some, rest[:, None], rest]
         size = np.sqrt(np.abs(np.diagonal(A, axis1=1, axis2=2)))
         scale = 1 / np.where(size > 0, size, 1.0)
         limit = (scale[:, :, None] * E * scale[:, None]).sum(axis=2).max(axis=1, initial=0.0) + ROUNDING * A.shape[1]

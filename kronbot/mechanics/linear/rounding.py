@@ -79,8 +79,8 @@ class Entries:
             parts = self._elsewhere.of(kept)
             return [SecondOrder(*each) for each in zip(*parts, np.zeros((*parts[0].shape[:2], 0)), strict=True)]
 
-        def free_of(i: int, F: Array, K: Array, dK: Array) -> Array:
-            if not (np.abs(K) + dK)[:, F.any(axis=1)].any():
+        def free_of(i: int, F: Array, is_free: npt.NDArray[np.bool_], K: Array, dK: Array) -> Array:
+            if not (K[:, is_free].any() or dK[:, is_free].any()):
                 return F  # zeros without errors are so by structure
             other = elsewhere()[i]
             same = lasting(F, [(other.K, other.dK)])
@@ -96,12 +96,12 @@ class Entries:
         if all(self._stiff.get(i) == tuple(kept) for i in places):
             free = [np.zeros((len(kept), 0)) for _ in places]
         else:
-            found = null_spaces(own[2], own[5])
-            free = [free_of(i, F, own[2][i], own[5][i]) for i, (F, _) in enumerate(found)]
-            for i, (F, sure) in enumerate(found):
-                self._stiff[i] = (
-                    tuple(place for place, row in zip(kept, F, strict=True) if not row.any()) if sure else ()
-                )
+            free = []
+            for i, (F, sure) in enumerate(null_spaces(own[2], own[5])):
+                is_free = np.asarray(F.any(axis=1))
+                held = [place for place, free_too in zip(kept, is_free.tolist(), strict=True) if not free_too]
+                self._stiff[i] = tuple(held) if sure else ()
+                free.append(free_of(i, F, is_free, own[2][i], own[5][i]) if F.size else F)
         beside = [partial(others, i) for i in places], [partial(self._potential, kept, others, i) for i in places]
         systems = [SecondOrder(*each) for each in zip(*own, free, *beside, strict=True)]
         for part, whole in zip(systems, wholes, strict=False):

@@ -157,11 +157,16 @@ def _at_zero(pole: Pole) -> bool:
 
 def _matrices(systems: Sequence[SecondOrder], reduced: Deflated) -> tuple[list[Array], list[Array]]:
     """K, D, M of systems (N, n, n) in coordinates in which free directions are such, and their errors."""
-    whole, turned = systems[0], reduced.T is not None
-    parts = [np.array([getattr(system, word) for system in systems]) for word in ("K", "D", "M", "dK", "dD", "dM")]
+    whole, turned, words = systems[0], reduced.T is not None, ("K", "D", "M", "dK", "dD", "dM")
+    if len(systems) == 1:
+        parts = [getattr(whole, word)[None] for word in words]
+    else:
+        parts = [np.array([getattr(system, word) for system in systems]) for word in words]
     matrices, errors = parts[:3], parts[3:]
     if whole.symmetric:
         matrices[0], errors[0] = symmetric_part(matrices[0], errors[0])
+    elif len(systems) == 1 and reduced.free:  # what is written below is no system's own
+        matrices[0], errors[0] = matrices[0].copy(), errors[0].copy()
     if turned:
         pairs = [congruent(A, E, reduced.T) for A, E in zip(matrices, errors, strict=True)]
         matrices, errors = [A for A, _ in pairs], [E for _, E in pairs]
