@@ -62,7 +62,8 @@ class Traced:
         self.outputs = tuple(outputs)
         self.shapes = [expression.shape for expression in expressions]
         dense = [casadi.densify(casadi.vec(expression)) for expression in expressions]
-        shared = dense if sum(map(casadi.n_nodes, dense)) > sharing else casadi.cse(dense)
+        few = sharing and sum(map(casadi.n_nodes, dense)) <= sharing  # to count takes a while, too
+        shared = casadi.cse(dense) if few else dense
         self.function = casadi.Function("trace", [*inputs.values(), symbols], shared)
         self.instructions = instructions(self.function)
         self._memory = threading.local()
