@@ -86,7 +86,7 @@ def points(robot: Robot, given: Mapping[str, Values | None]) -> tuple[dict[str, 
     for word, of in parts.items():
         whole, known = np.zeros((count, robot.n)), list[int]()
         for places, values, _ in of:
-            whole[:, places] = values
+            whole[:, slice(None) if type(places) is range else places] = values
             known += places
         rows[word] = _checked(robot, filled(robot, whole, known, word), word)
     return rows, bool(counts)

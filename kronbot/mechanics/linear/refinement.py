@@ -115,16 +115,18 @@ def _errors(p: Polynomial, s: Numbers, X: Numbers, Y: Numbers, slope: Numbers, r
     """
     x, y, spread = np.abs(X)[:, :, None], np.abs(Y)[:, None], p.error(s)
     moved = spread @ x
-    first = (y @ moved).ravel() / np.abs(slope)
+    size, slope = np.abs(s), np.abs(slope)
+    first = (y @ moved).ravel() / slope
     turned = (y @ spread @ (np.abs(rest) @ moved)).ravel()
     later, bent = _form(y, p.errors[1], x), np.zeros(())
     if len(p.matrices) == 3:
-        later = later + 2 * np.abs(s) * _form(y, p.errors[2], x)
+        later = later + 2 * size * _form(y, p.errors[2], x)
         bent = np.abs(_form(Y.conj()[:, None], p.matrices[2], X[:, :, None]))
-    share = (turned / np.maximum(first, TINY) + later + first * bent) / np.abs(slope)
-    share = np.where(first > 0, share, 0.0)
+    share = (turned / np.maximum(first, TINY) + later + first * bent) / slope
+    moves = first > 0
+    share = np.where(moves, share, 0.0)
     grown = np.where(share < CROWDED, 2 / (1 + np.sqrt(np.maximum(1 - 4 * share, 0.0))), np.inf)
-    return np.asarray(np.where(first > 0, first * grown, 0.0) + ROUNDING / 2 * np.abs(s))
+    return np.asarray(np.where(moves, first * grown, 0.0) + ROUNDING / 2 * size)
 
 
 def _form(y: Numbers, A: Array, x: Numbers) -> Numbers:
