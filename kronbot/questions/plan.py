@@ -17,6 +17,7 @@ from kronbot.questions.bounded import demand_known
 from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.judgement import Wish
 from kronbot.questions.keeping import SO_FAR, Deadline, in_time, kept
+from kronbot.questions.limits import told_of_rows
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.pressed import told_of_forces
 from kronbot.questions.result import Outcome, Result
@@ -67,8 +68,8 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
         return Outcome(_answer(robot, wish, found, False), Interrupted(f"{found.stopped}{SO_FAR}"))
     except (ComputationError, Interrupted) as error:
         if found.best is None:
-            error.partial = None
-            raise in_time(error, met) from None
+            refused = in_time(error, met)
+            raise type(refused)(*refused.args, *(f"; {each}" for each in _told_of_goal(robot, wish))) from None
         return Outcome(_answer(robot, wish, found, False), type(error)(*error.args, SO_FAR))
     found.progress(1.0)
     return Outcome(answer, None)
@@ -109,6 +110,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
         what += ", a little slower than the fastest that was seen" if wish.least == "time" else ""
         told.append(f"least {wish.least} has not been found ({found.lost.partition(': try ')[0]}): {what}")
     if run is None:
+        told += _told_of_goal(robot, wish)
         told.append(
             "no simulation has judged this plan: its rows are those of the search, which misses equations of motion, "
             f"ends or limits by up to {best.missed:.1g} of their size"
@@ -119,6 +121,11 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
     units = units_of(robot, series) if run is None else {name: run.units[name] for name in series}
     arrays = {"through": NamedArray(np.array(best.instants), numbered(len(best.instants)), "s")} if wish.through else {}
     return Result(PURPOSE, robot.name, robot.order, at, arrays, series, summary, told, units=units, about=robot)
+
+
+def _told_of_goal(robot: Robot, wish: Wish) -> list[str]:
+    """Limits of joints that a goal is beyond, which a simulation would tell."""
+    return [f"at the goal {each}" for each in told_of_rows(robot, np.array([judgement.placed(robot, wish.goal)]))]
 
 
 def _rows(robot: Robot, best: Plan, wish: Wish) -> dict[str, Array]:

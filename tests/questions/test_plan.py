@@ -453,6 +453,13 @@ def test_no_motor_follows_a_joint_that_is_left_alone():
     assert [each for each in alone.warnings if "swing is left alone" in each] and not driven.warnings
 
 
+def test_a_goal_beyond_limits_is_named_where_there_is_no_plan():
+    """Limits of joints are told and no wall, but whoever sees no plan looks for why."""
+    robot = Robot(model(CRANE.replace("damping: 1}", "damping: 1, limits: [-3, 3]}")))
+    with pytest.raises(Interrupted, match=r"more seconds; at the goal x is beyond its limit of 3 m by 2 m"):
+        robot.plan({"x": 5}, duration=1, seconds=1e-9)
+
+
 @pytest.mark.parametrize("after", [40.1, 1e12, 2**63, 1e300])
 def test_vibrations_are_looked_for_within_reason(after):
     """Before anything is searched for where the duration is known, else instead of being judged."""
