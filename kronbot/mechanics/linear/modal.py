@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import casadi
 import numpy as np
@@ -15,7 +15,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray
-from kronbot.compute.deferred import settled
+from kronbot.compute.deferred import later, settled
 from kronbot.compute.trace import traced
 from kronbot.floats import Array
 from kronbot.mechanics.linear.pole import Pole
@@ -216,30 +216,29 @@ class Modes:
 
 
 @lru_cache(maxsize=128)
-def _labels(count: int, names: tuple[str, ...]) -> dict[str, NamedArray]:
-    """Arrays of so many modes of coordinates by name, with names and units and without values."""
+def _labels(count: int) -> dict[str, NamedArray]:
+    """Arrays of so many modes, with names and units and without values."""
     numbers, none = tuple(map(str, range(1, count + 1))), np.zeros(0)
     units = {"rows": ("1",) * count, "columns": [*ACCURACY.values()]}
     return {
         "poles": NamedArray(none, numbers, "rad/s"),
         "frequencies": NamedArray(none, numbers, "rad/s"),
         "damping": NamedArray(none, numbers, "1"),
-        "shapes": NamedArray(none, names, "1", numbers),
         "accuracy": NamedArray(none, numbers, units, tuple(ACCURACY)),
     }
 
 
 def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, NamedArray]:
     """The modes of coordinates as arrays of an answer, each name with a suffix."""
-    labels = _labels(len(modes.found), tuple(names))
-    values: dict[str, npt.NDArray[Any] | Callable[[], npt.NDArray[Any]]] = {
-        "poles": modes.poles,
-        "frequencies": modes.frequencies,
-        "damping": modes.damping,
-        "shapes": partial(settled, f"shapes{suffix}", lambda: modes.shapes),
-        "accuracy": partial(settled, f"accuracy{suffix}", lambda: modes.accuracy),
+    labels = _labels(len(modes.found))
+    found = {
+        "poles": labels["poles"].alike(modes.poles),
+        "frequencies": labels["frequencies"].alike(modes.frequencies),
+        "damping": labels["damping"].alike(modes.damping),
+        "shapes": later(f"shapes{suffix}", lambda: modes.shapes, names, "1", labels["poles"].rows),
+        "accuracy": labels["accuracy"].alike(partial(settled, f"accuracy{suffix}", lambda: modes.accuracy)),
     }
-    return {f"{name}{suffix}": labels[name].alike(each) for name, each in values.items()}
+    return {f"{name}{suffix}": array for name, array in found.items()}
 
 
 def of_first_order(M: Array, D: Array, K: Array, E: Array) -> tuple[Array, Array]:
