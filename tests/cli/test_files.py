@@ -644,6 +644,29 @@ def test_nobody_hears_warnings(stream):
         assert json.loads(done.stdout)["command"] == command.split()[0]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full"])
+def test_nobody_hears_what_is_said_beside(stream, tmp_path):
+    """By commands that write no answers: the work is done all the same."""
+    arm = '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous"><parent link="a"/>'
+    (tmp_path / "r.urdf").write_text(f'{arm}<child link="b"/><limit effort="1" velocity="1"/></joint></robot>')
+    for command, said in (
+        ("robots canadarm", "kronbot: 1"),
+        ("init a.yaml && cat a.yaml", "kronbot: 1"),
+        ("convert r.urdf", "kronbot: 1"),
+        ("cache --clear", "entries  0"),
+    ):
+        done = shell(f"cd {tmp_path}; $K {command} {stream}", KRONBOT_CACHE=str(tmp_path / "cache"))
+        assert done.returncode == 0, command
+        assert said in done.stdout, command
+
+
+@pytest.mark.slow
+def test_nobody_hears_that_there_is_no_script():
+    """The exit code still tells."""
+    assert shell("_KRONBOT_COMPLETE=csh_source $K 2>/dev/full").returncode == 2
+
+
 @pytest.mark.parametrize(
     "command", ["simulate khang", "check khang --format json", "schema", "init", "--help", "robots"]
 )

@@ -9,6 +9,7 @@ import click
 
 from kronbot.cli.input import options
 from kronbot.cli.input.option import option
+from kronbot.cli.output.files import tell
 from kronbot.version import __version__
 
 
@@ -42,7 +43,7 @@ def cache(clear: bool, style: str) -> None:
         robots = sum(entry.is_robot for entry in removed)
         told = ((len(removed) - robots, "compiled function", True), (robots, "known robot", robots > 0))
         parts = (f"{count} {what}{'' if count == 1 else 's'}" for count, what, wanted in told if wanted)
-        click.echo(f"removed {', '.join(parts)}", err=True)
+        tell(f"removed {', '.join(parts)}")
     size = sum(entry.size for entry in entries)
     if style == "json":
         summary = {"folder": str(path), "entries": len(entries), "bytes": size}

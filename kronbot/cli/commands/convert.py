@@ -6,7 +6,7 @@ import click
 
 from kronbot.cli.input import options
 from kronbot.cli.input.option import option
-from kronbot.cli.output.files import check_robot_file, keep_apart, put
+from kronbot.cli.output.files import check_robot_file, keep_apart, put, tell
 from kronbot.description.wording import shown_path as shown
 
 
@@ -43,7 +43,6 @@ def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, qui
     source = read_xml(urdf, URDF_BYTES)
     with quoting(source.text.split("\n")):
         translation = translate(parse_urdf(source), tip)
-    if not quiet:
-        for note in translation.notes:
-            click.echo(f"{shown(source.name)}: {note}", err=True)
+    for note in translation.notes:
+        tell(f"{shown(source.name)}: {note}")
     put(output, translation.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from kronbot.cli.input import options
-from kronbot.cli.output.files import check_robot_file, put
+from kronbot.cli.output.files import check_robot_file, put, tell
 from kronbot.description.wording import shown_path as shown
 
 
@@ -29,5 +29,5 @@ def init(file: str | None, overwrite: bool, quiet: bool) -> None:
     if file is not None:
         check_robot_file("init", file, overwrite)
     put(file, starter())
-    if file is not None and not quiet:
-        click.echo(f"kronbot check {shown(file)} says what it describes", err=True)
+    if file is not None:
+        tell(f"kronbot check {shown(file)} says what it describes")

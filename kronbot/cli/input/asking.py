@@ -11,6 +11,7 @@ import click
 from kronbot.cli.input.option import option
 from kronbot.cli.input.options import Quantity, gathered, together
 from kronbot.cli.output.answers import Output
+from kronbot.cli.output.files import tell
 from kronbot.description import choices
 from kronbot.errors import FreeParameters, UsageError
 from kronbot.records import dataclass
@@ -108,9 +109,8 @@ def answer(
         forms = replace(forms, writing=replace(forms.writing, demand=demand_one))
     result = symbolic(forms)
     if "simplified" in result.summary:
-        click.echo(
+        tell(
             f"simplification stopped after {wanted.seconds:g} s; the formulas are right, but longer than "
-            "they could be: --seconds gives more time, --cse writes common parts once",
-            err=True,
+            "they could be: --seconds gives more time, --cse writes common parts once"
         )
     yield result

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import click
@@ -81,16 +82,21 @@ def answer(command: click.Command, instruction: str) -> int:
     add_completion_class(Bash)
     shell, _, wanted = instruction.partition("_")
     if get_completion_class(shell) is None or wanted not in ("source", "complete"):
-        click.echo(f"Error: {VARIABLE}={instruction}: take bash_source, zsh_source or fish_source", err=True)
+        _tell(f"{VARIABLE}={instruction}: take bash_source, zsh_source or fish_source")
         return 2
     try:
         code = shell_complete(command, {}, "kronbot", VARIABLE, instruction)
         sys.stdout.flush()
     except (OSError, LookupError, ValueError) as error:  # nobody to write to; variables that the shell should have set
         if wanted == "source":
-            click.echo(f"Error: cannot write the script: {error}", err=True)
+            _tell(f"cannot write the script: {error}")
         return 1
     return code
+
+
+def _tell(error: str) -> None:
+    with suppress(OSError):  # stderr is full: the exit code still tells
+        click.echo(f"Error: {error}", err=True)
 
 
 def _safely(offer: Completer) -> Completer:
