@@ -25,19 +25,14 @@ def main() -> NoReturn:
         signal(SIGINT, _leave_at_once)
     gc.set_threshold(BETWEEN_LOOKS)
     try:
-        from kronbot.system.interruption import (
-            ENDED,
-            handle,
-            leave,
-            leave_in_time,
-            leave_twice_interrupted,
-            tell_native_exits,
-        )
+        from kronbot.system.interruption import ENDED, end, handle, leave, leave_in_time, leave_twice_interrupted
 
         handle(leave)
         _mend_streams()
         leave_in_time()
-        tell_native_exits()
+        from kronbot.system.limits import tell_native_exits
+
+        tell_native_exits(end)
         _spare_threads()
         from kronbot.cli.main import run
         from kronbot.compute.remembered import MEMORY

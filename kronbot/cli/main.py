@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import math
 import os
-import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
@@ -19,9 +17,9 @@ from kronbot.cli.input import completion, habits
 from kronbot.cli.output.files import LOST, demand_own_names
 from kronbot.cli.output.messages import show_error, worded
 from kronbot.description.wording import escaped
-from kronbot.errors import Interrupted, KronbotError, not_loaded, out_of_memory, said
+from kronbot.errors import Interrupted, KronbotError, out_of_memory, said
+from kronbot.system import limits
 from kronbot.system.interruption import SIGNALS, Interruptions, interruptions
-from kronbot.system.platform import host
 from kronbot.version import __version__
 
 # Characters of a message that people can be asked to read.
@@ -178,11 +176,6 @@ def _run(arguments: Sequence[str], met: Interruptions) -> int:
     return 0 if error is None else _end(error, debug)
 
 
-def _speechless(error: SystemError) -> bool:
-    """Whether Python has met a failure without an exception, or the reverse: of libraries, and where memory is out."""
-    return bool(re.search("without .*exception|with an exception set|unreported exception", str(error)))
-
-
 def _end(error: BaseException, debug: bool) -> int:
     """Tell an error, and return the exit code for it."""
     match error:
@@ -205,10 +198,8 @@ def _end(error: BaseException, debug: bool) -> int:
             return _fail(KronbotError(LOST), debug)
         case OSError():
             told = KronbotError(f"cannot write the answer: {said(error)}")
-        case ImportError() if limit := not_loaded(error):
-            told = KronbotError(f"cannot load a library: {limit}")
-        case SystemError() if _speechless(error) and host.memory_limit() < math.inf:
-            told = KronbotError(f"a library has given up: {said(MemoryError())}")
+        case _ if limit := limits.met(error):
+            told = KronbotError(limit)
         case _ if out_of_memory(error):
             told = KronbotError(f"{said(error)}: ask for less at a time")
         case _:

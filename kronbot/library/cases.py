@@ -17,6 +17,7 @@ from kronbot.library.arguments import NumberLike
 from kronbot.model.parameter_rows import Parted
 from kronbot.questions.result import Result
 from kronbot.sweeps.work import Case
+from kronbot.system import limits
 from kronbot.system.interruption import interruptions
 
 # Those that can be asked in many cases.
@@ -55,7 +56,9 @@ def answers(robot: Varied, question: str, cases: Sequence[Case]) -> Iterator[Res
                     if met and isinstance(error, Interrupted):  # of them all; where ``seconds`` are over, of this one
                         raise
                     found = error
-                except Exception as error:  # a bug, or the system's: of one case
+                except Exception as error:  # a bug, or the system's: of one case, unless they all meet it
+                    if limit := limits.met(error):
+                        raise ComputationError(limit) from error
                     found = ComputationError(f"{type(error).__name__}: {said(error)}")
             yield found
 

@@ -14,6 +14,7 @@ import math
 import os
 import sys
 import time
+from _thread import RLock
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import compress
@@ -35,12 +36,11 @@ PATIENCE = 0.8
 UNATTENDED = 5.0
 # Bytes that Python and a thread of it need, by far, beside the thread's stack; numbers take more.
 LEAST_MEMORY = 40 << 20
-# Bytes that SciPy's BLAS takes when it is loaded, with what else is loaded by then; where it does not get them it waits
-# for ever, and holds up whoever would answer signals.
-BLAS = 160 << 20
-# What the end of the process does with files that are not whole, by their temporary names, and with compilers at work,
-# by their folders. Each says what it has left.
-UNFINISHED: dict[str, Callable[[], str]] = {}
+# What the end of the process does with files that are not whole, with compilers at work and what they work in, by their
+# names, the last one first. Each says what it has left, if anything.
+UNFINISHED: dict[str, Callable[[], str | None]] = {}
+# Two threads may end the process: neither before the other one has left nothing behind.
+_ENDING = RLock()
 # In the pipe that the numbers of signals come through: those before it are being answered; they have been.
 _ANSWERED, _OVER = 0, 255
 
@@ -261,39 +261,22 @@ class _Heard:
 
 def leave(number: int, *_: object) -> NoReturn:
     """End the process as one that a signal has ended, whatever it is doing. Also a handler of signals."""
-    _end(_met.doing(), ENDED + number)
+    end(_met.doing(), ENDED + number)
 
 
-def tell_native_exits() -> None:
-    """Where a library ends the process for want of memory, it leaves nothing behind, and the limit is told.
-
-    So it is where one would wait for memory.
-    """
-    if host.memory_limit() == math.inf:
-        return
-    from kronbot.errors import KronbotError, said
-
-    words = f"a library has given up: {said(MemoryError())}"
-    host.at_native_exit(lambda: _end(words, KronbotError.exit_code))
-    sys.meta_path.insert(0, _Room())
-
-
-class _Room:
-    """Looks whether there is memory for SciPy before its first part is loaded."""
-
-    def find_spec(self, name: str, *_: object) -> None:
-        """Find nothing. Raises MemoryError."""
-        if name.startswith("scipy."):
-            if host.memory_left() < BLAS:
-                raise MemoryError(f"SciPy wants {BLAS >> 20} MB more")
-            sys.meta_path.remove(self)
-
-
-def _end(words: str, code: int) -> NoReturn:
+def end_unfinished() -> str:
+    """Leave nothing behind that is under way, where the process ends; what is said of it."""
     said = ""
-    while UNFINISHED:
-        with suppress(OSError, KeyError):  # full; ended by another thread
-            said += UNFINISHED.popitem()[1]()
+    with _ENDING:
+        while UNFINISHED:
+            with suppress(OSError, KeyError):  # full; ended by another thread
+                said += UNFINISHED.popitem()[1]() or ""
+    return said
+
+
+def end(words: str, code: int) -> NoReturn:
+    """End the process with an error, whatever it is doing."""
+    said = end_unfinished()
     with suppress(OSError, ValueError):
         # A pipe that is full, with nobody who reads it, would block.
         if host.takes_text(2):

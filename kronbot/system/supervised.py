@@ -86,12 +86,10 @@ class Supervised:
             self._kill()
             self._process.wait()
 
-    def _kill(self) -> str:
-        """Nothing is left to say of it."""
+    def _kill(self) -> None:
         if self._process.returncode is None:  # else its number may be another's
             with suppress(ProcessLookupError):
                 host.end_group(self._process.pid)
-        return ""
 
     def _text(self, name: str) -> str:
         """Of a file that the shell has written."""

@@ -26,6 +26,7 @@ from kronbot.compute.native.cost import EFFORTS, FULL, QUICK, instructions
 from kronbot.compute.native.subjects import Functions
 from kronbot.compute.native.use import worthwhile
 from kronbot.system import supervised
+from kronbot.system.interruption import UNFINISHED, end_unfinished
 
 pytestmark = pytest.mark.skipif(
     not any(map(shutil.which, compiling.COMPILERS)), reason="native code needs a C compiler on the path"
@@ -288,6 +289,21 @@ def test_many_processes_on_a_cold_cache(kept, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_the_end_of_the_process_leaves_nothing(kept, tmp_path, monkeypatch):
+    """Whatever it is doing; once the compiler has been waited for there is nothing left to be ended."""
+    before = dict(UNFINISHED)
+    monkeypatch.setenv("CC", script(tmp_path / "cc", f"echo $$ > {tmp_path}/pid; exec sleep 300"))
+    with compiling.Compilation(FULL, 0, Functions(sample())):
+        soon(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+        assert len(left_over(kept)) == 2
+        end_unfinished()
+        demand_dead(int((tmp_path / "pid").read_text()))
+        assert left_over(kept) == []
+    monkeypatch.delenv("CC")
+    assert native(sample()) is not None
+    assert before == UNFINISHED == {}
+
+
 def test_a_lock_that_is_never_freed(kept, monkeypatch, reasons):
     """Waiting ends, and means interpretation; a lock file without a holder means nothing."""
     native(sample())

@@ -38,6 +38,7 @@ ALLOWED = {
     ("compute/remembered.py", "pickle"): "reads what it has put into its private cache, checked as code is that is run",
     ("compute/remembered.py", "importlib.util"): "looks where CasADi and NumPy are installed",
     ("sweeps/archive.py", "np.load"): "reads the key of a finished sweep, without pickles",
+    ("sweeps/engines/worker.py", "multiprocessing.connection"): "answers the driver that has started it",
     **{
         ("sweeps/engines/local.py", name): "starts the processes of a sweep"
         for name in ("multiprocessing", "multiprocessing.connection", "multiprocessing.context")

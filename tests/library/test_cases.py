@@ -1,6 +1,7 @@
 """Many cases of one question: each is answered as alone, bit for bit, whatever is answered with it."""
 
 import copy
+import errno
 import pickle
 import signal
 from contextlib import suppress
@@ -276,6 +277,24 @@ def test_an_interruption_is_no_answer_of_a_case(arm, monkeypatch):
     assert [type(each) for each in arm.answers("check", [Case({}, {}), Case({"m": 2}, {})])] == [Interrupted] * 2
     with pytest.raises(Interrupted):
         next(arm.answers("check", [Case({}, {"loud": True})]))
+
+
+def test_a_limit_of_the_process_is_no_answer_of_a_case(arm, monkeypatch):
+    """All of them would meet it, and a sweep would keep that; want of memory may be of one that asks for much."""
+
+    def starved(self, *, error):
+        raise error
+
+    monkeypatch.setattr(type(arm), "check", starved)
+    library = ImportError("libscipy_openblas.so: failed to map segment from shared object")
+    for error, told in (
+        (library, "cannot load a library: .*(ulimit -v)"),
+        (OSError(errno.EMFILE, "Many"), "ulimit -n"),
+    ):
+        with pytest.raises(ComputationError, match=told):
+            next(arm.answers("check", [Case({}, {"error": error})]))
+    (found,) = arm.answers("check", [Case({}, {"error": MemoryError()})])
+    assert "ulimit -v" in str(found)
 
 
 def test_check_says_nothing_of_frequencies_that_somebody_interrupts(arm, monkeypatch):

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -316,3 +317,41 @@ def test_why_there_is_no_native_code_is_told_once(tmp_path, monkeypatch):
     with policy.native("on", told.append):
         assert kronbot.load("khang").sweep("jacobian", {"EI": "20:40:50"}, keep="J_T[x,qa]", workers=2).failed == 0
     assert len(told) == 1 and "no C compiler" in told[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGHUP to all", "SIGKILL"])
+def test_nothing_is_left_of_what_processes_compile(how, tmp_path):
+    """By a signal: neither compilers nor what they work in."""
+    compiler, cache = tmp_path / "cc", tmp_path / "cache"
+    compiler.write_text(f"#!/bin/sh\necho $$ >> {tmp_path}/pid\nexec sleep 300\n")
+    compiler.chmod(0o755)
+    command = ["sweep", "jacobian", "khang", "--over", "EI=20:40:200", "--workers", "2", "--native", "on", "-q"]
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "kronbot", *command],
+        env=os.environ | {"CC": str(compiler), "KRONBOT_CACHE": str(cache)},
+        start_new_session=True,
+    )
+    soon(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    number, _, everybody = how.partition(" ")
+    (os.killpg if everybody else os.kill)(driver.pid, getattr(signal, number))
+    driver.wait(PATIENCE)
+    demand_dead(*map(int, (tmp_path / "pid").read_text().split()))
+    soon(lambda: not [name for name in os.listdir(cache) if name.startswith("build") or name.endswith(".lock")])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [220, 240, 300, 340])
+def test_a_limit_of_memory_that_processes_meet_ends_the_sweep(most):
+    """As it ends a single question: SciPy's BLAS ends a process, waits for ever, or cannot be loaded."""
+    bytes_ = most * 1024**2
+    done = subprocess.run(
+        [sys.executable, "-m", "kronbot", "sweep", "design", "khang", "--lqr", "--over", "weights.qa=1,2"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (bytes_, bytes_)),
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "(ulimit -v)" in done.stderr.splitlines()[-1]

@@ -26,7 +26,7 @@ from kronbot.cli import main
 from kronbot.description.wording import shown_path
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.questions import keeping
-from kronbot.system import interruption
+from kronbot.system import interruption, limits
 from kronbot.system.interruption import SIGNALS, interruptions
 
 # Says on stdout when the command line begins to import what it needs; before that Python itself answers a Ctrl-C.
@@ -586,7 +586,7 @@ def test_before_the_first_number_that_is_said(monkeypatch, capsys, tmp_path):
     assert capsys.readouterr().err.splitlines()[-1] == f"Error: {words}"
     assert list(tmp_path.iterdir()) == []
     told = []
-    monkeypatch.setattr(interruption, "_end", lambda words, code: told.append((words, code)))
+    monkeypatch.setattr(interruption, "end", lambda words, code: told.append((words, code)))
 
     def pieces():
         interruption.leave(signal.SIGINT)
@@ -707,13 +707,14 @@ def test_in_the_library(question):
 
 
 def test_scipy_is_not_loaded_where_its_blas_would_wait_for_memory(monkeypatch):
-    """Looked at once, before its first part; other modules are none of its business."""
-    room, left = interruption._Room(), [interruption.BLAS - 1]
-    monkeypatch.setattr(interruption.host, "memory_left", lambda: left[0])
+    """Looked at before it is; other modules are none of its business."""
+    room, left = limits._Room(), [limits.BLAS - 1]
+    monkeypatch.setattr(limits.host, "memory_left", lambda: left[0])
     monkeypatch.setattr(sys, "meta_path", [room])
     room.find_spec("numpy.linalg", None)
-    with pytest.raises(MemoryError):
-        room.find_spec("scipy.linalg", None)
+    with pytest.raises(ImportError) as raised:
+        room.find_spec("scipy", None)
+    assert limits.met(raised.value) == "cannot load a library: this takes more memory than there is (ulimit -v)"
     left[0] += 1
-    room.find_spec("scipy.special", None)
+    room.find_spec("scipy", None)
     assert sys.meta_path == []

@@ -14,11 +14,13 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from kronbot.compute.native import policy
 from kronbot.records import dataclass
 from kronbot.system import private
+from kronbot.system.interruption import UNFINISHED
 from kronbot.system.platform import host
 from kronbot.system.private import NotPrivate
 
@@ -135,12 +137,18 @@ class Cache:
         with ExitStack() as spare:
             for _ in range(2):  # descriptors that removing takes: by then there may be no more
                 spare.callback(os.close, self._folder.spare())
-            self._folder.make(name)
-            try:
-                yield self.path / name
-            finally:
+
+            def remove() -> None:
                 spare.close()
                 self._remove_build(name)
+
+            UNFINISHED[name] = remove
+            try:
+                self._folder.make(name)
+                yield self.path / name
+            finally:
+                UNFINISHED.pop(name, None)
+                remove()
 
     @contextmanager
     def turn(self, key: str, patience: float) -> Iterator[None]:
@@ -250,7 +258,11 @@ class Cache:
                 handle = self._folder.open(name, os.O_RDWR | os.O_CREAT)
                 held.callback(os.close, handle)
                 known = self._locked(name, handle)
-            held.callback(self._unlock, name, handle)
+            unlock = partial(self._unlock, name, handle)
+            held.callback(unlock)
+            place = f"{self.path}/{name} {handle}"
+            UNFINISHED[place] = unlock
+            held.callback(UNFINISHED.pop, place, None)
             yield known
 
     def _locked(self, name: str, handle: int) -> bool | None:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,12 +20,15 @@ from typing import Self
 from kronbot.errors import ComputationError, KronbotError, said
 from kronbot.records import dataclass
 from kronbot.sweeps.engines.interface import Lost
+from kronbot.sweeps.engines.worker import work
 from kronbot.sweeps.work import Done, Parcel
 from kronbot.system.interruption import interruptions
 from kronbot.system.platform import host
 
 # Processes that end before their first chunk, one after the other: more will not do either.
 STARTS = 3
+# Time (s) that processes have to clear away what they have under way, before a Ctrl-C ends the driver.
+GRACE = 0.5
 # One thread for matrices; nothing is imported from the folder that the driver happens to be in.
 _SURROUNDINGS = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "PYTHONSAFEPATH"), "1"
@@ -37,6 +41,7 @@ _STARTING = threading.Lock()
 class _Worker:
     process: SpawnProcess
     pipe: Connection
+    lease: Connection
     spans: deque[tuple[int, int]] = field(default_factory=deque)
     ready: bool = False
 
@@ -44,6 +49,7 @@ class _Worker:
         """Wait for its end; with what code that is, in words."""
         self.process.join()
         self.pipe.close()
+        self.lease.close()
         code = self.process.exitcode
         if code is None:  # nobody is told where SIGCHLD is ignored, as below cron
             return ""
@@ -78,7 +84,11 @@ class Local:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for worker in self._workers:
-            worker.process.kill()
+            worker.lease.close()
+        end = time.monotonic() + GRACE
+        for worker in self._workers:
+            if not wait([worker.process.sentinel], max(0.0, end - time.monotonic())):  # in native code, perhaps
+                worker.process.kill()
         for worker in self._workers:
             worker.close()
         self._workers.clear()
@@ -131,15 +141,17 @@ class Local:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs,), daemon=True, name="kronbot sweep")
+        held, lease = context.Pipe(duplex=False)
+        process = context.Process(target=work, args=(theirs, held), daemon=True, name="kronbot sweep")
         try:
             with _STARTING, interruptions() as met, met.saving(), _plain_start():
                 process.start()
-                self._workers.append(_Worker(process, ours))
+                self._workers.append(_Worker(process, ours, lease))
         except OSError as error:
             raise ComputationError(f"no process can be started: {said(error)}") from None
         finally:
             theirs.close()
+            held.close()
         with suppress(OSError):  # as above
             ours.send(self._parcel)
 
@@ -162,28 +174,3 @@ def _plain_start() -> Iterator[None]:
                 os.environ[name] = before
         if masked is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, masked)
-
-
-def _work(pipe: Connection) -> None:
-    """What a process does: chunks, one after the other, until nobody asks any more.
-
-    The task comes through the pipe: of one that the driver's end cuts short, multiprocessing would print a traceback.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(0)), daemon=True).start()  # type: ignore[union-attr]
-    span: tuple[int, int] | None = None  # at first the task is unpacked
-    answer: Done | KronbotError | None
-    with suppress(EOFError, OSError):
-        parcel: Parcel = pipe.recv()
-        while True:
-            try:
-                parcel.task()
-                answer = None if span is None else parcel.done(*span)
-            except KronbotError as error:
-                answer = error
-            except Exception as error:
-                why = f"{type(error).__name__}: {said(error)}"
-                answer = ComputationError(f"a process of the sweep cannot compute: {why}")
-            pipe.send(answer)
-            span = pipe.recv()
