@@ -315,9 +315,9 @@ def sweep(
         entries = list(value.values()) if is_a(value, dict) else value if is_a(value, list) else []
         if word in _POINTS and asked != "statics" and any(is_a(each, list) for each in entries):
             raise UsageError(Argument(word), ": a case is one point, not rows: ", Argument("cases"), " takes rows")
+    meant = names.meanings(robot.model, accepted, [*(table or ()), *over])
     varying = {name: plain_arguments.plain(each, name) for name, each in over.items()}
     made = grammar.cases(varying, table, *draws)
-    meant = names.meanings(robot.model, accepted, made.names)
     options: dict[str, Sequence[object]] = {}
     wrong: list[tuple[int, str, str]] = []
     for name, meaning in zip(made.names, meant, strict=True):

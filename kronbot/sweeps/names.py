@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from kronbot.description.choices import POSE
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import quote, unknown, unknown_name
-from kronbot.errors import Argument, KronbotError, StrangeValues, UsageError
+from kronbot.errors import LONGEST_NAME, Argument, KronbotError, StrangeValues, UsageError
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.model.robot import Robot
 from kronbot.questions.kinematics import FORMS
@@ -52,7 +52,8 @@ def meanings(robot: Robot, accepted: Collection[str], names: Sequence[str]) -> l
     known = dict(_known(robot, accepted))
     found = []
     for name in names:
-        ways = list(_ways(robot, accepted, name))
+        possible = len(name) <= LONGEST_NAME and name.isprintable()  # else messages would not name it either
+        ways = list(_ways(robot, accepted, name)) if possible else []
         if not ways:
             raise unknown(name, list(known), "there is nothing to vary called ", there="; there are")
         if len(ways) > 1:

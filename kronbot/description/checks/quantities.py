@@ -225,8 +225,9 @@ def _sag(link: View, convention: str | None, gravity: float) -> None:
             continue
         share = (mass / 8 + payload / 3) * gravity * length * length / EI
         if share > 1:
+            many = f"{share:.3g}" if share < math.inf else "more than 1e300"
             stiffness.warn(
-                f"its own weight, across it, would bend this beam by {share:.3g} times its length (linear theory): "
+                f"its own weight, across it, would bend this beam by {many} times its length (linear theory): "
                 "are EI (N m^2), length (m) and mass (kg) in SI units?"
             )
             return
