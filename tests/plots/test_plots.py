@@ -67,7 +67,6 @@ PICTURES = {
     "floating-canadarm": ("simulate",),
     "khang": ("jacobian", "modes"),
     "piedboeuf": ("modes", "linearize"),
-    "puma560": ("simulate", "jacobian"),
     "spatial": ("linearize",),
     "spin-up": ("simulate", "jacobian"),
     "stacker-numeric": ("jacobian", "linearize"),
