@@ -249,7 +249,17 @@ def read_only(descriptor: int) -> bool:
 
 def takes_text(descriptor: int) -> bool:
     """Whether writing a little would not wait, as for a pipe that is full, with nobody who reads it."""
-    return bool(select.select([], [descriptor], [], 0)[1])
+    return _ready(descriptor, select.POLLOUT, 0)
+
+
+def _ready(descriptor: int, event: int, timeout: float | None) -> bool:
+    """Whether that is so within ``timeout`` seconds; select() knows descriptors below 1024 alone. Raises OSError."""
+    poll = select.poll()
+    poll.register(descriptor, event)
+    found = poll.poll(None if timeout is None else 1000 * timeout)
+    if found and found[0][1] & select.POLLNVAL:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    return bool(found)
 
 
 class Channel:
@@ -265,7 +275,7 @@ class Channel:
 
     def read(self, timeout: float | None) -> int | None:
         """The next one, None after ``timeout`` seconds."""
-        return os.read(self._reading, 1)[0] if select.select([self._reading], [], [], timeout)[0] else None
+        return os.read(self._reading, 1)[0] if _ready(self._reading, select.POLLIN, timeout) else None
 
 
 def memory_limit() -> float:

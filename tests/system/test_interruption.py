@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib import import_module
 
 import casadi
@@ -28,6 +28,7 @@ from kronbot.errors import ComputationError, Interrupted
 from kronbot.questions import keeping
 from kronbot.system import interruption, limits
 from kronbot.system.interruption import SIGNALS, interruptions
+from kronbot.system.platform import host
 
 # Says on stdout when the command line begins to import what it needs; before that Python itself answers a Ctrl-C.
 READY = """
@@ -718,3 +719,24 @@ def test_scipy_is_not_loaded_where_its_blas_would_wait_for_memory(monkeypatch):
     left[0] += 1
     room.find_spec("scipy", None)
     assert sys.meta_path == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="descriptors are POSIX's")
+def test_any_number_of_descriptors():
+    """select() knows those below 1024 alone."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, before[1]), before[1]))
+    try:
+        with ExitStack() as opened:
+            for _ in range(1030):
+                opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+            channel = host.Channel()
+            channel.tell(7)
+            assert (channel.read(None), channel.read(0.0)) == (7, None)
+            closed = os.dup(0)
+            os.close(closed)
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                host.takes_text(closed)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

@@ -209,8 +209,9 @@ def disk_margin(A: Array, B: Array, K: Array, poles: Complex | None = None) -> t
     alpha = 1/max mu(S - 1/2) over the frequencies (rad/s), S = 1/(1 + K (s - A)^-1 B) (Seiler, Packard and Gahinet
     2020). mu is the least largest gain of D (S - 1/2) D^-1 over diagonal D, which is what it is up to three inputs and
     not less with more (Packard and Doyle 1993); so units of inputs do not matter. D is found where the gain under all D
-    so far is largest, until these leave no frequency with more (Bruinsma and Steinbuch 1990). 0 where the loop, of
-    ``poles`` that are those of A - B K where they are not known better, is not stable.
+    so far is largest, until these leave no frequency with more (Bruinsma and Steinbuch 1990). 2 is the most there is,
+    at high frequencies, told as 0. 0 where the loop, of ``poles`` that are those of A - B K where they are not known
+    better, is not stable.
     """
     found = eigen(A - B @ K)[0] if poles is None else poles
     if found.real.max() >= 0:
@@ -271,7 +272,7 @@ def _peak(A: Array, B: Array, K: Array, share: float, poles: Numbers) -> tuple[f
         if m > 1 and higher:
             scales.append(_balancing(sensitivity(w)))
             value = least(sensitivity(w))
-        best = max(best, (value, w))
+        best = (value, w) if value > best[0] * (1 + ACCURACY) else best
         level = best[0] * (1 + ACCURACY)
         edges = [w for d in scales for w in _crossings(loop, moving, into / d, into.T * d[:, None], share - 1, level)]
     return best
