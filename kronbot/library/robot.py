@@ -1027,6 +1027,7 @@ class Robot:
         (181, ['case', 'q2', 'free_coordinates_locked'])
         """
         from kronbot.library import sweep as sweeping
+        from kronbot.sweeps.cases import MOST
         from kronbot.sweeps.place import place_of
 
         words = {"overwrite": overwrite, "resume": resume, "strict": strict}
@@ -1037,7 +1038,7 @@ class Robot:
             {} if over is None else arguments.pairs(over, "over"),
             None if cases is None else sweeping.columns_of(cases),
             (
-                None if sample is None else arguments.count(sample, "sample", 1, sweeping.MOST),
+                None if sample is None else arguments.count(sample, "sample", 1, MOST),
                 arguments.count(seed, "seed", 0, 2**32 - 1),
                 arguments.flag(indices, "indices"),
             ),

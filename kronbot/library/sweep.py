@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
     from kronbot.plots.page.pages import Page
 
-MOST = varied.MOST
 # Arguments that take rows of points where a question is asked once.
 _POINTS = ("q", "qd", "qdd")
 # More processes than this are a mistake.
@@ -207,11 +207,10 @@ class Sweep:
                 numbers = {name: series[name].tolist() for name in kept if cells.is_number(series[name])}
                 found = sobol.indices(draws, numbers)
                 warnings += sobol.doubts(numbers, kept, task.kept.usual, found)
-        usual, single, free = task.kept.usual, task.kept.single, names.free_angles(robot, task.arguments, task.meanings)
-        given: Any = task.arguments.get("q")
-        at, many = points(robot, {"q": given})
-        q = {} if many else robot.by_name(at["q"][0])  # rows stand in columns
-        asked = Swept(task.question, factors, drawn, kept, found, beside, usual, single, free, q)
+        said = task.kept.usual, task.kept.single, names.free_angles(robot, task.arguments, task.meanings)
+        at, many = points(robot, {"q": task.arguments.get("q")})  # type: ignore[dict-item]
+        own = {} if many else robot.by_name(at["q"][0])  # rows stand in columns
+        asked = Swept(task.question, factors, drawn, kept, found, beside, *said, own)
         return Result(
             "sweep",
             robot.name,
@@ -224,6 +223,10 @@ class Sweep:
             about=robot,
             asked=asked,
         )
+
+    def to_dict(self) -> Any:
+        """The JSON object (kronbot explain formats)."""
+        return json.loads(b"".join(output.Json().pieces(self.task, lambda: self.kept_chunks)))
 
     def to_pandas(self) -> Any:
         """The table as a DataFrame, NaN where a case has no number. Raises UsageError without pandas."""

@@ -71,6 +71,15 @@ def test_series_go_to_archives(arm, tmp_path):
         arm.sweep("simulate", {"duration": [0.02]}, keep="t", output="runs.csv")
 
 
+def test_the_object_is_that_of_the_file(swept_here, tmp_path):
+    """Failed cases among the rows, as of any answer."""
+    file = tmp_path / "t.json"
+    asked = {"over": {"l": [1, -1, 2]}, "keep": ["total_mass", "first_frequency_locked"]}
+    khang = kronbot.load("khang")
+    assert khang.sweep("check", **asked, output=str(file)).to_dict() == json.loads(file.read_text())
+    assert khang.sweep("check", **asked).to_dict()["rows"][1][-1]
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".npz"])
 def test_numbers_are_the_same_in_every_format(tmp_path, suffix):
     file = tmp_path / f"sweep{suffix}"
