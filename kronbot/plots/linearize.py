@@ -72,7 +72,8 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None, most: int) ->
     rows = flow(list(shapes))
     spatial = list(shapes) if stills.wanted(robot, seen) else []
     heights += [stills.HEIGHT if spatial else min(HIGHEST, arms.height(seen, [lines(q)], 0.5))] * len(rows)
-    title = f"linear model of {robot.name}, order {result.order}"
+    loop = ", closed loop" * ("disk_margin" in result.summary)
+    title = f"linear model of {robot.name}, order {result.order}{loop}"
     title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
     title += of_an_instant(result) + (SWINGING if shapes else "")
     axes = Picture(title, [*mosaic, *rows], heights, spatial=spatial)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import casadi
 import numpy as np
+from casadi import SX
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.deferred import demand_finite
@@ -24,6 +26,8 @@ MARGINS = ("disk_margin", "disk_margin_frequency", "phase_margin", "gain_margin_
 LOOP = (*MARGINS, "sensitivity_peak")
 # As a share: poles that are no nearer to anything than this are on the axis, or are not moved or not seen at all.
 LOST = 1e-9
+# Joints (rad, m) that are further from where gains are about are elsewhere.
+ELSEWHERE = 1e-6
 
 
 def controls(robot: Robot) -> bool:
@@ -99,11 +103,18 @@ def held(robot: Robot, locked: frozenset[int], integrals: Sequence[str]) -> froz
     return locked | {robot.n + i for i, name in enumerate(integrals) if name in names}
 
 
-def told_of_loop(robot: Robot) -> list[str]:
-    """What of the controllers a linear model leaves out."""
+def told_of_loop(robot: Robot, q: Array) -> list[str]:
+    """What of the controllers a linear model about q (n,) leaves out."""
     control, found = controllers(robot), list[str]()
     if drives(robot).sample_time is not None:
         found.append("the loop is closed as if controllers acted all the time: sampling delays them by half a sample")
     if limited := [name for name, each in control.by_joint.items() if each.effort is not None]:
         found.append(f"limits of effort are not in a linear model ({', '.join(limited)})")
+    if control.feedback is not None:
+        fed = control.feedback.near(SX(q))
+        about = {name: float(casadi.evalf(at)) for name, at in fed.at.items() if fed.places[name] in robot.rigid}
+        off = [name for name, at in about.items() if abs(at - q[fed.places[name]]) > ELSEWHERE]
+        if off:
+            away = ", ".join(f"{name} = {about[name]:.6g}" for name in off)
+            found.append(f"the gains are about {away}: the loop rests there, and here it is held by other torques")
     return found

@@ -85,8 +85,8 @@ def _design_along(robot: Robot, wish: Wish, progress: Callable[[float], None], m
     swinging = 0.0 if periodic else _swinging(robot, nominal, rest["gains"].values[0, 1:])
     if swinging:
         told.append(
-            f"at the end of the motion the arm still swings, {swinging:.2g} from its rest; gains lead there behind it: "
-            "a motion that leaves no vibration is better (kronbot explain plan)"
+            f"at the end of the motion the arm still swings, {swinging:.2g} (rad, m) from its rest; gains lead there "
+            "behind it: a motion that leaves no vibration is better (kronbot explain plan)"
         )
         rows, gains = _to_rest(rows, gains, rest["gains"].values)
     inputs = [f"{ROW}{name}" for name in names]

@@ -215,7 +215,7 @@ class Linearization:
             *told_of_validity(robot, point.q, point.qd),
             *told_of_rounding(found.solution.system, found.solution.poles),
         ]
-        told += told_of_loop(robot) if self.closed_loop else []
+        told += told_of_loop(robot, point.q) if self.closed_loop else []
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
     def _numbers(self, given: Found) -> tuple[dict[str, NamedArray], Deferred]:

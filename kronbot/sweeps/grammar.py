@@ -18,6 +18,7 @@ from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Fact
 
 # Different texts of a file of cases: expressions, and words, which are few.
 WORDS = 100_000
+LOGARITHMS = ": those of a lognormal are the mean and the deviation of the logarithm"
 _WHOLE, _ZERO = re.compile(r"[-+]?[0-9]{1,15}"), re.compile(r"[-+]?[0.]+")
 _DECIMALS = re.compile(r"[-+.eE0-9]*")
 _CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*")
@@ -43,7 +44,8 @@ def cases(
         each = factor(name, list(given) if isinstance(given, tuple | np.ndarray | range) else given)
         if isinstance(each, Distribution):
             if not each.finite:
-                raise UsageError(f"{name}: {each.kind} of {_shown(each)} has values that are too large")
+                which = LOGARITHMS if each.kind == "lognormal" else ""
+                raise UsageError(f"{name}: {each.kind} of {_shown(each)} has values that are too large{which}")
             drawn[name] = each
         else:
             factors.append(each)

@@ -312,7 +312,10 @@ RULES = {
         robot(more="statics: {forces: [[0, 0, 0], [0, 0, 1]], moments: [[0, 0, 0], [0, 0, 1], [0, 0, 2]]}\n"),
         ["9:52: 3 moments do not pair with 2 forces: as many, or one of them"],
     ),
-    "neither dh nor pose": (HEAD + "links:\n" + link(""), ["6:5: a link needs 'dh' or 'pose'"]),
+    "neither dh nor pose": (
+        HEAD + "links:\n" + link(""),
+        ["6:5: a link needs 'dh' or 'pose' (pose: {} where its parent ends)"],
+    ),
     "dh and pose": (robot("pose: {}\n"), ["9:5: 'pose' and 'dh' exclude each other"]),
     "rigid and flexible": (
         robot("flexible: {mass: 1}\nrigid: {}\n"),

@@ -115,6 +115,8 @@ def test_the_file_of_gains_is_the_loop(arm, best, tmp_path, capsys):
     robot = kronbot.load(str(tmp_path / "arm.yaml"))
     loop = robot.linearize(q=AT, equilibrium=True, closed_loop=True)
     assert np.sort_complex(loop["poles"]) == pytest.approx(np.sort_complex(best["poles"]), rel=1e-5)
+    elsewhere = robot.linearize(q={**AT, "q2": 0.1}, equilibrium=True, closed_loop=True).warnings
+    assert not loop.warnings and [each for each in elsewhere if "the gains are about q2 = -0.3" in each]
     start = {name: best.at["q"][name] for name in robot.coordinates}
     still = robot.simulate(duration=0.2, step=0.1, q=start)
     assert still["q1"] == pytest.approx([0.4] * 3, abs=1e-7)

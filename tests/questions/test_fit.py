@@ -1,6 +1,7 @@
 """Fits: exact derivatives against extrapolated differences, parameters that come back, noise that is what it was."""
 
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from kronbot.model.variation import Variation
 from kronbot.questions.fitting import parts
 from kronbot.questions.fitting.attitude import matrices
 from kronbot.questions.fitting.data import Columns, Named, sheet
+from kronbot.questions.fitting.noise import Noise
 from kronbot.questions.fitting.statics import StaticAnswers
 from kronbot.questions.fitting.words import sum_of, uncertain
 
@@ -659,3 +661,12 @@ def test_what_data_hardly_tell_is_said():
     torque = robot.statics(q=angles[:, None])["torque.q1"] + noise
     found = robot.fit({"q1": angles, "torque.q1": torque}, estimate="k", sigma={"torque": 0.1})
     assert [each for each in found.warnings if "hardly tell k" in each]
+
+
+def test_sigmas_of_few_measurements_are_told():
+    """Found from errors, of fewer than two and a half degrees of freedom; those given are believed."""
+    errors, leverages = np.array([[1.0, 2.0], [0.1, np.nan], [0.2, 0.3]]), np.array([[0.5, 0.5], [0.5, 0], [0.5, 0.5]])
+    noise = Noise(np.ones(2), {("torque.q1", "N m"): [0], ("tip", "m"): [1]}, np.ones(2), False)
+    assert [*noise.doubtful(errors, leverages)] == [("torque.q1", 3, 1.5), ("tip", 2, 1.0)]
+    assert not [*replace(noise, groups={}).doubtful(errors, leverages)]
+    assert not [*noise.doubtful(np.tile(errors, (6, 1)), np.tile(leverages / 6, (6, 1)))]

@@ -146,7 +146,7 @@ def _one_of_two(link: View) -> None:
     if "dh" in link and "pose" in link:
         link["pose"].refuse_key("'pose' and 'dh' exclude each other")
     elif "dh" not in link and "pose" not in link:
-        link["dh"].refuse("a link needs 'dh' or 'pose'")
+        link["dh"].refuse("a link needs 'dh' or 'pose' (pose: {} where its parent ends)")
     if "rigid" in link and "flexible" in link:
         later = max("rigid", "flexible", key=lambda key: link[key].place)
         link[later].refuse_key("'rigid' and 'flexible' exclude each other")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -18,6 +18,8 @@ LEAST = 1e-9
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
 # The median of absolute errors of Gaussian noise, times this, is its standard deviation.
 MEDIAN = 1.4826
+# Of fewer degrees of freedom a sigma is off by half and more, and may fall upon a chance: likelihood likes it small.
+FEW = 2.5
 
 
 @dataclass
@@ -79,6 +81,14 @@ class Noise:
             self._put(group, self.scale(own[~np.isnan(own)], left))
             change = max(change, abs(float(self.sigma[group[0]] / before) - 1))
         return change
+
+    def doubtful(self, errors: Array, leverages: Array) -> Iterator[tuple[str, int, float]]:
+        """What sigmas are of that follow from fewer than FEW degrees of freedom: how many measurements, and these."""
+        for (name, _), group in self.groups.items():
+            count = int((~np.isnan(errors[:, group])).sum())
+            left = count - float(np.nansum(leverages[:, group]))
+            if left < FEW:
+                yield name, count, left
 
     def scale(self, errors: Array, freedom: float) -> float:
         """The standard deviation of errors (M,) to which a fit has left so many degrees of freedom.

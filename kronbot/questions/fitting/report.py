@@ -149,6 +149,9 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     yield from search.answers.doubts(found.values)
     yield from ambiguous(knowledge.ambiguities, names, bool(search.inquiry.beliefs.informed.any()))
     yield from correlated(knowledge, names)
+    for name, count, left in search.noise.doubtful(search.unweighted, search.leverages):
+        rest = f"{count} measurements, of which the fit leaves {max(left, 0):.2g}"
+        yield f"the noise of {name} is judged by {rest}: errors may be far larger, give it a sigma"
     yield from uncertain(search.inquiry.beliefs.start, found.values, knowledge.errors, names)
     factor = search.noise.scale(found.errors, freedom) if freedom > 0 else 1.0
     if factor > MORE and not search.noise.groups and unlikely(factor, freedom):
