@@ -16,8 +16,11 @@ from waiting import PATIENCE, soon
 from kronbot import __version__
 from kronbot.cli.main import kronbot, run
 from kronbot.cli.output import render
+from kronbot.cli.output.archives import as_mat, as_npz
 from kronbot.cli.output.files import FORMULAS, SUFFIXES
+from kronbot.compute.arrays import NamedArray
 from kronbot.library.robot import Robot
+from kronbot.questions.result import Result
 
 NUMBERS = [suffix for suffix in SUFFIXES if suffix not in FORMULAS]
 EXAMPLES = {"convert": "arm.urdf", "statics": "piedboeuf", "schema": "-o", "init": "arm.yaml"} | {
@@ -120,6 +123,44 @@ def test_formats_hold_the_same_numbers(tmp_path, capsys):
     assert set(render.WRITERS) == set(SUFFIXES)
 
 
+@pytest.mark.slow
+def test_archives_hold_axes_units_and_names(tmp_path, capsys):
+    """As JSON has them, of stacks along a motion; one column for all of the same values."""
+    line = ["linearize", "khang", "--motion", "qa: {type: sinusoid, amplitude: 0.2, frequency: 5}", "--step", "0.5"]
+    assert run([*line, "--format", "json"]) == 0
+    arrays = json.loads(capsys.readouterr().out)["arrays"]
+    for suffix in (".npz", ".mat"):
+        assert run([*line, "-q", "-o", str(tmp_path / f"lm{suffix}")]) == 0
+    with np.load(tmp_path / "lm.npz") as archive:
+        assert set(archive) == {*arrays, "t", "summary.json", "units.json", "names.json"}
+        assert archive["t"].tolist() == arrays["M_L"]["axis"]["values"]
+        units, names = json.loads(str(archive["units.json"])), json.loads(str(archive["names.json"]))
+    assert units == {name: array["units"] for name, array in arrays.items()}
+    assert names["M_L"] == {side: arrays["M_L"][side] for side in ("rows", "columns")}
+    matlab = loadmat(tmp_path / "lm.mat", simplify_cells=True)
+    assert matlab["axes"]["t"].tolist() == arrays["M_L"]["axis"]["values"]
+    assert matlab["names"]["h_L"]["rows"].tolist() == arrays["h_L"]["rows"]
+    assert matlab["units"]["M_L"]["rows"].tolist() == arrays["M_L"]["units"]["rows"]
+
+
+def test_axes_of_one_name_and_other_values_stand_apart():
+    """What the series has of that name and values is not there twice."""
+
+    def stack(*times):
+        return NamedArray(np.ones((len(times), 1)), ["a"], "m", axis=("t", times))
+
+    arrays = {"A": stack(0.0, 1.0), "B": stack(0.0, 2.0), "C": stack(0.0, 1.0)}
+    alone = np.load(io.BytesIO(as_npz(Result("linearize", "arm", "0", arrays=arrays))))
+    assert {name: alone[name].tolist() for name in alone if name[-1] == "t"} == {"t": [0, 1], "B.t": [0, 2]}
+    series = {"t": np.array([0.0, 2.0])}
+    beside = Result("linearize", "arm", "0", arrays=arrays, series=series, units={"t": "s"})
+    held = np.load(io.BytesIO(as_npz(beside)))
+    found = {name: held[name].tolist() for name in held if name[-1] == "t"}
+    assert json.loads(str(held["units.json"])) == {"t": "s", "A": "m", "B": "m", "C": "m"}
+    assert found == {"t": [0, 2], "A.t": [0, 1], "C.t": [0, 1]}
+    assert loadmat(io.BytesIO(as_mat(beside)), simplify_cells=True)["axes"]["C_t"].tolist() == [0, 1]
+
+
 def test_files_are_not_replaced_unless_asked(tmp_path, capsys):
     """Refused before anything is computed; --overwrite does it; folders that are not there are named."""
     file = tmp_path / "run.csv"
@@ -160,7 +201,7 @@ def test_one_array_in_every_form(tmp_path, capsys):
     assert "stiffness" not in out
     for suffix in (".npz", ".mat"):
         assert run([*line, "-o", str(tmp_path / f"c{suffix}")]) == 0
-    assert set(np.load(tmp_path / "c.npz")) == {"compliance", "summary.json"}
+    assert set(np.load(tmp_path / "c.npz")) == {"compliance", "summary.json", "units.json", "names.json"}
     assert loadmat(tmp_path / "c.mat")["arrays"].dtype.names == ("compliance",)
 
 

@@ -1,9 +1,9 @@
-"""Answers as text and files: table, JSON, CSV, NumPy and MATLAB."""
+"""Answers as text and files: table, JSON and CSV."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from kronbot.cli.output.archives import as_mat, as_npz
 from kronbot.cli.output.files import save, tell
 from kronbot.cli.output.tables import table
 from kronbot.compute.arrays import NamedArray, plain
@@ -28,8 +29,6 @@ PYTHON_HEAD = "import math\n"
 PIECE = 50_000
 # Those of rows that are one answer, in memory, several times while it is written: 8 bytes each.
 NUMBERS = 50_000_000
-# savemat writes the time of day into its first 116 bytes; equal answers have equal bytes.
-MAT_HEADER = b"MATLAB 5.0 MAT-file, written by kronbot".ljust(116)
 
 
 class TooMuch(UsageError):
@@ -248,53 +247,6 @@ def _tex_name(name: str) -> str:
     return head + (f"_{{{below}}}" if below else "") + ("^{*}" if star else "")
 
 
-def as_npz(result: Result) -> bytes:
-    """NumPy archive: columns of the series and arrays by name; ``summary.json`` and ``units.json`` hold JSON text."""
-    import json
-    import zipfile  # here, since few answers are archives
-
-    entries = _named(result) | {"summary.json": np.array(json.dumps(_summary(result)))}
-    if result.units:
-        entries["units.json"] = np.array(json.dumps(dict(result.units)))
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, values in entries.items():
-            # Written by hand, since savez takes names as keywords of its own; an entry has no time stamp.
-            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asarray(values, dtype=_plain_type(values)), allow_pickle=False)
-    return buffer.getvalue()
-
-
-def _plain_type(values: np.ndarray) -> str | None:
-    """Text of fixed width for formulas, which NumPy writes without pickling."""
-    return "U" if values.dtype.kind == "O" else None
-
-
-def as_mat(result: Result) -> bytes:
-    """MATLAB 5 file: structs ``series``, ``units``, ``arrays``, ``summary``, ``at``, ``names``.
-
-    Names of rows and columns are cells. A, B, C, D of a state space stand at the top as well.
-    Dots and other signs in names become underscores.
-    """
-    from scipy.io import savemat
-
-    arrays = {name: entry.values for name, entry in result.arrays.items()}
-    groups = {"series": result.series, "units": result.units, "arrays": arrays, "summary": _summary(result)}
-    content: dict[str, object] = {"robot": result.robot, "order": result.order}
-    content |= {group: _identifiers(entries) for group, entries in groups.items() if entries}
-    if result.at:
-        content["at"] = _identifiers({word: _identifiers(point) for word, point in result.at.items()})
-    if {"A", "B", "C", "D"} <= arrays.keys():
-        content |= {name: arrays[name] for name in "ABCD"}  # where ss(A, B, C, D) looks for them
-    names = {name: _cells(entry) for name, entry in result.arrays.items()}
-    if names:
-        content["names"] = _identifiers(names)
-
-    buffer = io.BytesIO()
-    savemat(buffer, content, long_field_names=True, oned_as="column")
-    return MAT_HEADER + buffer.getvalue()[len(MAT_HEADER) :]
-
-
 WRITERS: dict[str, Callable[[Result], bytes]] = {
     ".json": as_json,
     ".csv": as_csv,
@@ -305,33 +257,5 @@ WRITERS: dict[str, Callable[[Result], bytes]] = {
 }
 
 
-def _cells(array: NamedArray) -> dict[str, object]:
-    """Names of rows and columns as MATLAB cells."""
-    axes = {"rows": array.rows, "columns": array.columns or []}
-    return {word: np.array([*names, None], dtype=object)[:-1] for word, names in axes.items()}
-
-
-def _named(result: Result) -> dict[str, np.ndarray]:
-    return dict(result.series) | {name: entry.values for name, entry in result.arrays.items()}
-
-
-def _summary(result: Result) -> dict[str, object]:
-    return {name: plain(value) for name, value in result.summary.items()}
-
-
 def _clean(values: np.ndarray) -> np.ndarray:
     return values if values.dtype.kind in "UO" else np.asarray(values + 0.0)
-
-
-def _identifiers(entries: Mapping[str, object]) -> dict[str, object]:
-    """Names that MATLAB accepts; two that would meet are told apart by a number."""
-    result: dict[str, object] = {}
-    for name, value in entries.items():
-        plain_name = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in name)
-        plain_name = plain_name if plain_name[:1].isalpha() else f"x_{plain_name}"
-        unique, count = plain_name[:60], 1
-        while unique in result:
-            count += 1
-            unique = f"{plain_name[:60]}_{count}"
-        result[unique] = value
-    return result
