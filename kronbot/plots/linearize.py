@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from kronbot.plots.frequency_response import Pair, pair_of, response
 from kronbot.plots.modes import HIGHEST, MOST, SWINGING, draw_shape, of_an_instant, swinging, told
 from kronbot.plots.poles import draw_poles, visible
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, flow, number_ticks, short
+from kronbot.questions.linearize_along import Asked
 from kronbot.questions.responses import unit_of_pair
 from kronbot.questions.result import Result
 
@@ -135,7 +137,10 @@ def _along_a_motion(result: Result) -> Picture:
     assert K.axis is not None
     time = Curve("t", "s", np.asarray(K.axis[1], dtype=float))
     panels = {f"stiffness {i}": each for i, each in enumerate(_stiffness(robot, K))}
-    frozen = _frozen_frequencies(result.arrays["M_L"].values, K.values)
+    locked = result.asked.locked if isinstance(result.asked, Asked) else frozenset[int]()
+    held = {robot.coordinates[place] for place in locked}
+    free = [i for i, name in enumerate(K.rows) if name not in held]
+    frozen = _frozen_frequencies(*(result.arrays[name].values[:, free][:, :, free] for name in ("M_L", "K_L")))
     multipliers = "multipliers" in result.arrays and result.arrays["multipliers"].values.size > 0
     keys = [*(["multiplier"] if multipliers else []), *panels, *(["frequency"] if frozen else [])]
     if not keys:
@@ -147,7 +152,7 @@ def _along_a_motion(result: Result) -> Picture:
         curves.draw(axes[key], time, diagram)
     if frozen:
         drawn = frozen[: curves.CURVES]
-        title = "frequencies, M_L and K_L frozen"
+        title = f"frequencies, M_L and K_L frozen{_joints_locked(robot, locked)}"
         title += f", the slowest {len(drawn)} of {len(frozen)}" if len(drawn) < len(frozen) else ""
         if not all(np.isfinite(curve.values).all() for curve in drawn):
             title += "; none where K_L is not positive"
@@ -155,6 +160,14 @@ def _along_a_motion(result: Result) -> Picture:
     if multipliers:
         _multipliers(axes["multiplier"], result)
     return axes
+
+
+def _joints_locked(robot: Robot, locked: Container[int]) -> str:
+    """As the verdict says it."""
+    names = [joint.name for joint in robot.joints if joint.driven in locked]
+    if not names:
+        return ""
+    return f", joints locked {', '.join(names)}" if len(names) <= curves.NAMED else f", {len(names)} joints locked"
 
 
 def _stiffness(robot: Robot, K: NamedArray) -> list[Diagram]:
@@ -166,11 +179,13 @@ def _stiffness(robot: Robot, K: NamedArray) -> list[Diagram]:
     for i, name in enumerate(K.rows):
         values = np.asarray(K.values[:, i, i], dtype=float)
         if name not in modal:
+            beside = max(np.abs(K.values[:, i]).max(initial=0.0), np.abs(K.values[:, :, i]).max(initial=0.0))
+            if np.abs(values).max(initial=0.0) <= curves.ROUNDING * beside:
+                continue  # nothing, or what is left of terms that cancel
             own.append(Curve(name, f"{forces[name]}/{units[name]}", values))
         elif values.any():
             changes.append(Curve(name, "%", 100 * (values - values[0]) / np.abs(values).max()))
     there = len(changes)
-    own = [curve for curve in own if curve.peak > 0]
     # Rounding of a stiffness is no change of it.
     changes = [curve for curve in changes if curve.peak > 100 * curves.LEVEL]
     of_modes = "K_L(i,i) of modes, change"

@@ -30,8 +30,16 @@ from kronbot.questions.outline import Given, Labels, Outline, matrix_units, numb
 from kronbot.questions.periods import ALL_LOCKED, Along
 from kronbot.questions.result import Result
 from kronbot.questions.verdict import model_in_words
+from kronbot.records import dataclass
 
 STEPS = 100
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a picture wants to know: the coordinates (places) that are locked for multipliers and verdict."""
+
+    locked: frozenset[int]
 
 
 def linearize_along(
@@ -77,14 +85,14 @@ def linearize_along(
     summary: dict[str, Scalar] = {"largest_h_L": float(np.abs(arrays["h_L"].values).max(initial=0.0))}
     if isinstance(found, str):
         summary["multipliers"] = f"none: {found}"
-        return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, told, about=robot)
+        return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, told, about=robot, asked=Asked(held))
     summary["period"] = found
     answer = multipliers(_monodromy(along, found, progress))
     numbers = [str(i + 1) for i in range(len(answer.values))]
     arrays["multipliers"] = NamedArray(answer.values, numbers, "1")
     arrays["multiplier_errors"] = NamedArray(answer.errors, numbers, "1")
     summary |= _verdict(robot, answer, held)
-    return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, told, about=robot)
+    return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, told, about=robot, asked=Asked(held))
 
 
 def _traced(robot: Robot) -> Trace:

@@ -707,9 +707,10 @@ def test_stiffness_and_frequencies_along_a_motion(picture):
     change = line(starting(figure, "K_L(i,i) of modes"), "beam.v1")
     assert change.get_ydata() == pytest.approx(100 * (1 - K[0, 1, 1] / K[:, 1, 1]) * K[:, 1, 1] / K[-1, 1, 1])
     assert change.get_ydata()[-1] > 20
-    drawn = starting(figure, "frequencies")
+    drawn = starting(figure, "frequencies, M_L and K_L frozen, joints locked q1")
+    assert result.arrays["K_L"].rows[0] == "q1"
     for row in (0, -1):
-        squares = eigh(K[row], M[row], eigvals_only=True)
+        squares = eigh(K[row, 1:, 1:], M[row, 1:, 1:], eigvals_only=True)
         found = [each.get_ydata()[row] for each in drawn.lines]
         assert found == pytest.approx(np.sqrt(squares[squares > 1e-9 * squares[-1]]), rel=1e-9)
 
@@ -721,6 +722,16 @@ def along_a_motion(robot, times, M, K, **others):
     stacks = {key: np.array([value] * len(times)) for key, value in (("M_L", M), ("K_L", K))}
     arrays = {key: NamedArray(stack, names, units, names, ("t", times)) for key, stack in stacks.items()}
     return Result("linearize", robot.name, "2", arrays=arrays | others, summary={"period": 2.0}, about=robot)
+
+
+def test_stiffness_of_a_joint_that_is_rounding_is_no_curve(picture):
+    """Terms beside it are of other sizes; what is small but there is drawn."""
+    robot = shipped("stacker-numeric")
+    for small, count in ((1e-10, 2), (1e-3, 3)):
+        K = np.diag([small, 2e3, 3e3]) + 1e6 * np.eye(3)[::-1] * [1, 0, 1]
+        figure = picture(linearize.draw, along_a_motion(robot, [0.0, 1.0], np.eye(3), K))
+        drawn = [axis for axis in figure.axes if axis.get_title(loc="left").startswith("K_L(i,i)")]
+        assert sum(len(axis.lines) for axis in drawn) == count
 
 
 def test_nothing_along_a_motion_is_left_out_unsaid(picture):
