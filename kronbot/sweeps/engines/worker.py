@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # of signal the constants are none of handle()'s
 import os
-import signal
 import threading
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
