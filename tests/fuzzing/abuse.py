@@ -279,6 +279,7 @@ CALLS = {
     "Result.settled": {},
     "Sweep.result": {},
     "Sweep.chunks": {},
+    "Sweep.to_dict": {},
     "Sweep.to_pandas": {},
     "Sweep.to_xarray": {},
     "Sweep.plot": {"file": None, "overwrite": False, "panels": None},
