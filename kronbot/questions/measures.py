@@ -20,6 +20,8 @@ from kronbot.questions.commanded import commanded
 PURPOSE = "simulate"
 # Samples after the motion, the last one apart: vibrations up to half as many periods are told apart.
 SAMPLES = 1024
+# Fewer have no spectrum: four in a period of what swings twice.
+FEW = 8
 # A rest that is shorter than this share of a run is none.
 REST = 1e-3
 # Shares of a way (rad or m) under which a joint was where it should be all the time.
@@ -62,19 +64,23 @@ def places(robot: Robot, system: Equations, which: Hashable) -> Trace:
 
 
 def after_motion(
-    robot: Robot, drives: Drives, times: Array, seen: Mapping[str, Array], band: float
+    robot: Robot, drives: Drives, times: Array, seen: Mapping[str, Array], band: float, pushed: float
 ) -> dict[str, Scalar]:
     """Settling times, overshoots and residual vibrations, from :func:`places` at the start and at N even ``times``.
 
-    ``band`` is the share of its way in which what moves has settled.
+    ``band`` is the share of its way in which what moves has settled. What is left vibrates behind the time (s) up to
+    which something ``pushed`` from outside, and is not told where that is the end.
     """
     found: dict[str, Scalar] = {"motion_end": float(times[0])}
-    left = residual(times, seen["endpoint"][1:])
+    alone = times >= pushed
+    let_go = alone.sum() >= FEW
+    alone |= not let_go
+    left = residual(times[alone], seen["endpoint"][1:][alone])
     away = np.linalg.norm(seen["endpoint"] - left.place, axis=1)
     settled = settling_time(times, away[1:], band * away[0]) if away[0] > WAY else None
     found |= {} if settled is None else {"settling_time": settled}
-    found["residual_amplitude"] = left.amplitude
-    for k, (frequency, amplitude) in enumerate(left.lines, 1):
+    found |= {"residual_amplitude": left.amplitude} if let_go else {}
+    for k, (frequency, amplitude) in enumerate(left.lines if let_go else [], 1):
         found |= {f"residual_frequency.{k}": frequency, f"residual_amplitude.{k}": amplitude}
     for name, wanted in commanded(robot, np.array([0.0, times[-1]])).items():
         place = next(joint.driven for joint in robot.joints if joint.name == name)

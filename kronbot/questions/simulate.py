@@ -165,7 +165,8 @@ def _told(course: Course) -> Outcome:
         there = places(robot, system, which(run)).rows(
             at_rest, then, *(np.tile(each, (len(then), 1)) for each in given)
         )
-        summary |= after_motion(robot, system.drives, wanted.rest, there, run.band)
+        pushed = system.forces.last_corner(robot.parameters, run.duration, PURPOSE)
+        summary |= after_motion(robot, system.drives, wanted.rest, there, run.band, pushed)
     if robot.base:
         summary |= changes(watching, rows["momentum_sizes"][seen], noise)
     q = values["q"][:count]

@@ -108,6 +108,31 @@ def test_what_creeps_and_errors_of_a_run_are_no_vibrations(rate):
     assert told == pytest.approx((600, 1e-3), rel=1e-2)
 
 
+@pytest.mark.parametrize("between", [0.1, 0.35])
+def test_jolts_are_no_vibrations(between):
+    """What two of them leave of one another in the spectrum stands at even distances, and vibrates nowhere."""
+    t = np.linspace(0, 1, 1025)
+    since = [np.maximum(t - start, 0) for start in (0.3, 0.3 + between)]
+    jolted = sum(1 - (1 + 9 * s) * np.exp(-9 * s) for s in since)
+    assert not residual(t, (jolted + np.exp(-3 * t))[:, None]).lines
+    (told,) = residual(t, (jolted + 0.05 * np.exp(-3 * t) * np.cos(150 * t))[:, None]).lines
+    assert told[0] == pytest.approx(150, rel=1e-3)
+
+
+@pytest.mark.parametrize("zeta", [0.05, 1.0])
+def test_pushes_are_waited_for(zeta):
+    """A block on a controller that somebody pushes from 4 to 6 s: what it does alone, and whether that vibrates."""
+    push = "{frame: endpoint, force: {type: step, value: [1, 0, 0], start: 4, end: 6}, axes: body}"
+    text = BLOCK.replace("kd: 1.6", f"kd: {8 * zeta}").replace("duration: 12", f"duration: 20, forces: [{push}]")
+    found = Robot(model(text)).simulate().summary
+    told = [found[name] for name in found if name.startswith("residual_frequency")]
+    assert told == ([pytest.approx(2 * math.sqrt(1 - zeta**2), rel=1e-3)] if zeta < 1 else [])
+    assert found["motion_end"] == 0
+    for end in (19.95, 19.99):  # with a few samples behind it
+        held = Robot(model(text.replace("end: 6", f"end: {end}"))).simulate().summary
+        assert "motion_end" in held and not any(name.startswith("residual") for name in held)
+
+
 def test_measures_do_not_depend_on_rows_and_are_told_before(swept_here):
     robot = Robot(model(ARM.replace(", shaper: SHAPER", "").replace("duration: 6", "duration: 2")))
     runs = [robot.simulate(step=step).summary for step in (0.5, 0.01)]

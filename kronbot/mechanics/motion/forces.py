@@ -54,6 +54,10 @@ class Forces:
         for _, each in self._named():
             yield from each.corners(parameters, wanted_for)
 
+    def last_corner(self, parameters: Parameters, end: float, wanted_for: str) -> float:
+        """The last time before the end (s) at which a force, or its derivative, jumps; 0 where none does."""
+        return max((each for each in self.corners(parameters, wanted_for) if 0 < each < end), default=0.0)
+
     @property
     def constant(self) -> Forces:
         """Those of them that are the same all the time."""

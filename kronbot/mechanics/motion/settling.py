@@ -13,6 +13,8 @@ FINER = 8
 LOBE = 2 * FINER
 # Vibrations below this share of the largest one are not told apart from what leaks of it; so many are told.
 SHARE, MOST = 0.02, 3
+# What vibrates does so, too, without the first of so many parts of the time.
+PARTS = 4
 # What swings by less of the largest distance is an error of the run, by less of the places themselves their rounding.
 NOISE, ROUNDING = 1e-5, 1e-14
 
@@ -52,21 +54,27 @@ def residual(times: Array, values: Array) -> Residual:
 
     Means and spectra are weighted by Hann's window 1 - cos, so that what has no whole number of periods leaks little. A
     vibration has to swing twice at least in the time, and more than what swings twice less, to be told from that.
+
+    From one sample to the next, the spectrum of one vibration, damped or not, turns by its frequency everywhere, side
+    lobes too (reassignment: Kodera, Gendrin and de Villedary 1978). So a peak is a vibration if it turns by its own
+    frequency, to the distance of two lines that can be told apart, in all of the time and in the later part of it;
+    peaks that are left of what creeps, or of a jolt, do not.
     """
-    window = 1 - np.cos(2 * np.pi * np.arange(len(times)) / (len(times) - 1))
-    window /= window.sum()
-    place = window @ values
+    count = len(times)
+    place = _hann(count) @ values
     swinging = values - place
     amplitude = float(np.linalg.norm(swinging, axis=1).max())
     if amplitude <= ROUNDING * np.abs(values).max():
         return Residual(place, amplitude, [])
-    size = FINER * len(times)
-    spectrum = 2 * np.linalg.norm(np.fft.rfft(window[:, None] * swinging, size, axis=0), axis=1)
-    step = 2 * np.pi / (size * (times[1] - times[0]))
+    step, line = times[1] - times[0], 2 * np.pi / (FINER * count)
+    window = _hann(count - 1)[:, None]
+    now, then = (np.fft.rfft(window * each, FINER * count, axis=0) for each in (swinging[:-1], swinging[1:]))
+    spectrum, turned = 2 * np.linalg.norm(now, axis=1), np.angle((now.conj() * then).sum(axis=1))
     inner = np.arange(LOBE, len(spectrum) - 1)
     # A side lobe of what is slow has a larger one beside it.
     largest = np.lib.stride_tricks.sliding_window_view(np.pad(spectrum, LOBE), 2 * LOBE + 1).max(axis=1)
-    peaks = inner[(spectrum[inner] > spectrum[inner - 1]) & (spectrum[inner] == largest[inner])]
+    own = np.abs(turned[inner] - line * inner) < FINER * line
+    peaks = inner[own & (spectrum[inner] > spectrum[inner - 1]) & (spectrum[inner] == largest[inner])]
     lines: list[tuple[float, float]] = []
     taken: list[int] = []
     for k in peaks[np.argsort(-spectrum[peaks], kind="stable")].tolist():
@@ -74,9 +82,27 @@ def residual(times: Array, values: Array) -> Residual:
             break
         if any(abs(k - other) < 2 * LOBE for other in taken):  # a side lobe
             continue
+        later = swinging[count // PARTS :]
+        if abs(_turned(later, line * k) - line * k) >= 2 * np.pi / len(later):
+            continue
         before, at, after = np.log(np.maximum(spectrum[k - 1 : k + 2], np.finfo(float).tiny)).tolist()
         bend = before - 2 * at + after
         shift = 0.5 * (before - after) / bend if bend else 0.0
-        lines.append((float(step * (k + shift)), float(np.exp(at - 0.25 * (before - after) * shift))))
+        lines.append((float(line * (k + shift) / step), float(np.exp(at - 0.25 * (before - after) * shift))))
         taken.append(k)
     return Residual(place, amplitude, lines)
+
+
+def _hann(count: int) -> Array:
+    """Hann's window of so many samples, the sum of which is 1."""
+    window = 1 - np.cos(2 * np.pi * np.arange(count) / (count - 1))
+    window /= window.sum()
+    return window
+
+
+def _turned(swinging: Array, angle: float) -> float:
+    """The angle (rad) by which what is in (N, k) values at an angle a sample turns from one sample to the next."""
+    window = _hann(len(swinging) - 1)
+    turning = window * np.exp(-1j * angle * np.arange(len(window)))
+    now, then = (turning @ (each - window @ each) for each in (swinging[:-1], swinging[1:]))
+    return float(np.angle(np.vdot(now, then)))
