@@ -360,6 +360,15 @@ def positive(value: object, known: Known, word: str) -> float:
     return found
 
 
+def share(value: object, known: Known, word: str) -> float:
+    """A number between 0 and 1."""
+    found = positive(value, known, word)
+    if found >= 1:
+        cure = f": {found:g} % is {found / 100:g}" if found < 100 else ""
+        raise UsageError(Argument(word), f" is a share, between 0 and 1, not {found:g}{cure}")
+    return found
+
+
 def numbers(row: object, known: Known, word: str, sizes: tuple[int, ...]) -> list[float]:
     """So many numbers."""
     wanted = f": {' or '.join(map(str, sizes))} numbers are wanted, not"

@@ -798,7 +798,7 @@ class Robot:
             qd=by_index(self._sound, qd, "qd"),
             outputs=outputs_of(self._sound, outputs),
             loads=on_moving_frames(self._sound, loads),
-            band=arguments.positive(band, known, "band"),
+            band=arguments.share(band, known, "band"),
             start=self._model.file.simulate.start
             if start is None
             else arguments.choice(start, choices.STARTS, "start"),
@@ -1012,14 +1012,15 @@ class Robot:
 
         ``over`` says what varies: parameters, coordinates and rates (``q1``, ``q1_dot``), loads (``force.x``,
         ``load.FRAME.fx``), options of the question, each ``"from:to:N"`` (N values, both ends included), a list, or a
-        distribution (``"normal(1e5, 1e4)"``, uniform, lognormal, triangular) with ``sample`` draws. They multiply, the
-        first slowest; ``cases`` are columns of values that go together. ``keep`` names columns: ``"M[q1,q2]"``,
-        ``"frequencies_free[1:6]"``, ``"max(abs(tip.arm.y))"``; by default the numbers of the summary. ``options`` are
-        those of the question. With ``indices`` Sobol indices of the draws. With ``output`` (.csv, .json, .npz;
-        ``runs/`` is a folder with a .npz a case, ``runs/.json`` one of .json files) a journal beside it lets ``resume``
-        go on; it appears whole. Cases that fail are rows with an error; ``strict`` raises ComputationError at the end.
-        With ``plot`` mode shapes are kept beside, by which the picture follows frequencies. Raises UsageError at once
-        for names, grammar and too many cases.
+        distribution (``"normal(1e5, 1e4)"``, uniform(from, to), lognormal(mean and deviation of the natural logarithm),
+        triangular(from, mode, to)) with ``sample`` draws. They multiply, the first slowest; ``cases`` are columns of
+        values that go together. ``keep`` names columns: ``"M[q1,q2]"``, ``"frequencies_free[1:6]"``,
+        ``"max(abs(tip.arm.y))"``; by default the numbers of the summary. ``options`` are those of the question. With
+        ``indices`` Sobol indices of the draws. With ``output`` (.csv, .json, .npz; ``runs/`` is a folder with a .npz a
+        case, ``runs/.json`` one of .json files) a journal beside it lets ``resume`` go on; it appears whole. Cases that
+        fail are rows with an error; ``strict`` raises ComputationError at the end. With ``plot`` mode shapes are kept
+        beside, by which the picture follows frequencies. Raises UsageError at once for names, grammar and too many
+        cases.
 
         >>> import kronbot
         >>> posture = kronbot.load("canadarm").sweep("modes", over={"q2": "-pi/2:pi/2:181"})

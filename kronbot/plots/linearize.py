@@ -143,6 +143,8 @@ def _along_a_motion(result: Result) -> Picture:
     frozen = _frozen_frequencies(*(result.arrays[name].values[:, free][:, :, free] for name in ("M_L", "K_L")))
     multipliers = "multipliers" in result.arrays and result.arrays["multipliers"].values.size > 0
     keys = [*(["multiplier"] if multipliers else []), *panels, *(["frequency"] if frozen else [])]
+    if not keys and not free:
+        raise UsageError("all coordinates are locked: along the motion the linear model has nothing to draw")
     if not keys:
         raise ComputationError("K_L is zero all along the motion: there is nothing to draw")
     mosaic = flow(keys)

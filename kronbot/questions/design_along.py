@@ -82,11 +82,11 @@ def _design_along(robot: Robot, wish: Wish, progress: Callable[[float], None], m
     about = np.hstack([np.zeros((len(rows), 1)), nominal.states[::2]])[:, None]
     gains = np.concatenate([about, np.concatenate([nominal.tau[::2, :, None], K], axis=2)], axis=1)
     stopped, axis, told = None, ("t", rows.tolist()), list[str]()
-    swinging = 0.0 if periodic else _swinging(robot, nominal, rest["gains"].values[0, 1:])
+    swinging = "" if periodic else _swinging(robot, nominal, rest["gains"].values[0, 1:])
     if swinging:
         told.append(
-            f"at the end of the motion the arm still swings, {swinging:.2g} (rad, m) from its rest; gains lead there "
-            "behind it: a motion that leaves no vibration is better (kronbot explain plan)"
+            f"at the end of the motion the arm still swings, {swinging} from its rest; gains lead there behind "
+            "it: a motion that leaves no vibration is better (kronbot explain plan)"
         )
         rows, gains = _to_rest(rows, gains, rest["gains"].values)
     inputs = [f"{ROW}{name}" for name in names]
@@ -228,11 +228,14 @@ def _at_rest(robot: Robot, end: Array, wish: Wish) -> dict[str, NamedArray]:
     return dict(design(robot, point, frozenset(), replace(wish, motion=False), None).result.arrays)
 
 
-def _swinging(robot: Robot, nominal: Way, rest: Array) -> float:
-    """How far the arm is from its rest at the end, or has to go with its rates in all this time; 0 of a little."""
+def _swinging(robot: Robot, nominal: Way, rest: Array) -> str:
+    """How far the arm is from its rest at the end, where that or its rates in all this time are more than a little."""
     n, states = robot.n, nominal.states
     off = np.abs(states[-1] - rest) * np.repeat([1.0, nominal.times[-1]], n)
-    return float(off[:n].max()) if off.max() > SWINGING * np.ptp(states[:, :n], axis=0).max() else 0.0
+    if off.max() <= SWINGING * np.ptp(states[:, :n], axis=0).max():
+        return ""
+    far = int(off[:n].argmax())
+    return f"with {robot.coordinates[far]} {off[far]:.2g} {robot.units[far]}"
 
 
 def _to_rest(times: Array, gains: Array, rest: Array) -> tuple[Array, Array]:

@@ -27,7 +27,7 @@ _FEW = 1000
 DISTRIBUTIONS = {
     "normal": "mean, standard deviation",
     "uniform": "from, to",
-    "lognormal": "mean and standard deviation of the logarithm",
+    "lognormal": "mean, standard deviation of the natural logarithm",
     "triangular": "from, mode, to",
 }
 

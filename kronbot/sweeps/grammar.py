@@ -18,7 +18,6 @@ from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Fact
 
 # Different texts of a file of cases: expressions, and words, which are few.
 WORDS = 100_000
-LOGARITHMS = ": those of a lognormal are the mean and the deviation of the logarithm"
 _WHOLE, _ZERO = re.compile(r"[-+]?[0-9]{1,15}"), re.compile(r"[-+]?[0.]+")
 _DECIMALS = re.compile(r"[-+.eE0-9]*")
 _CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*")
@@ -44,7 +43,7 @@ def cases(
         each = factor(name, list(given) if isinstance(given, tuple | np.ndarray | range) else given)
         if isinstance(each, Distribution):
             if not each.finite:
-                which = LOGARITHMS if each.kind == "lognormal" else ""
+                which = _of_logarithms(*each.numbers) if each.kind == "lognormal" else ""
                 raise UsageError(f"{name}: {each.kind} of {_shown(each)} has values that are too large{which}")
             drawn[name] = each
         else:
@@ -268,6 +267,12 @@ def _number(name: str, text: str) -> float:
 
 def _shown(each: Distribution) -> str:
     return ", ".join(f"{number:g}" for number in each.numbers)
+
+
+def _of_logarithms(mean: float, deviation: float) -> str:
+    """What the numbers of a lognormal are, of which somebody has given those of the values."""
+    cure = f"; about {mean:g} it is lognormal({math.log(mean):.5g},{deviation:g})" if mean > 1 else ""
+    return f": MU and SIGMA are those of the natural logarithm{cure}"
 
 
 def _distribution(name: str, kind: str, text: str) -> Distribution:

@@ -348,6 +348,13 @@ def test_what_is_called_otherwise_here(line, meant, capsys):
         (["jacobian", "canadarm", "--q", "0,−1,0"], "the minus sign is the hyphen of the keyboard"),
         (["statics", "canadarm", "--forces", "[0, -5, 0]"], "written: --forces 0,-5,0"),
         (["design", "khang", "--lqr", "--weights", "1,2"], "--weights: NAME=VALUE,... is wanted, not '1,2'"),
+        (["design", "khang", "--lqr", "--weights", "qa=1,b"], "--weights: 'b' should read NAME=VALUE like the others"),
+        (["modes", "khang", "--set", "EI=3e6,m"], "--set: 'm' should read NAME=VALUE like the others"),
+        (["modes", "khang", "--set", "m,EI=3e6"], "--set: 'm' should read NAME=VALUE like the others"),
+        (["modes", "khang", "--set", "EI=3,5"], "decimals are written with a point"),
+        (["fit", "khang", "--sigma", "a=1e-5,M[q1,q2]=2,b.x"], "--sigma: 'b.x' should read COLUMN=NUMBER like"),
+        (["fit", "khang", "--prior", "EI=1e5,2e4,m"], "--prior: 'm' should read NAME=MEAN,DEVIATION like the others"),
+        (["simulate", "khang", "--band", "2"], "--band is a share, between 0 and 1, not 2: 2 % is 0.02"),
     ],
 )
 def test_habits_of_other_programs_have_a_cure(line, told, capsys):

@@ -602,7 +602,8 @@ def test_where_the_endpoint_is():
     tree = joint("1", "a", "b") + joint("2", "a", "c") + joint("3", "c", "e") + joint("4", "c", "d")
     text = f'<robot name="r">{links}{tree}</robot>'
     assert converted(text).text.endswith("endpoint: {link: d}\n")  # d stands before e, both deeper than b
-    assert "the deepest of 3 leaves" in converted(text).notes[0]
+    told = "endpoint: 'd', the deepest of 3 leaves, since no tip is named (kronbot explain convert)"
+    assert converted(text).notes[0] == told
     assert converted(text, "b").text.endswith("endpoint: {link: b}\n")
     assert [link.name for link in loaded(text).links] == ["b", "c", "e", "d"]
     assert [link.parent for link in loaded(text).links] == [None, "base", None, "c"]

@@ -20,13 +20,14 @@ from waiting import PATIENCE
 import kronbot
 from kronbot.cli.main import run
 from kronbot.description import read
-from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.errors import ComputationError, Failure, KronbotError, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.rotations import of_roll_pitch_yaw
-from kronbot.plots.page import decimated, document
+from kronbot.plots.page import decimated, document, pages
 from kronbot.plots.page import robot as shown_robot
 from kronbot.plots.page.robot import Shown
+from kronbot.questions.verdict import AN_INSTANT
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # The processor draws it all: in a page that is drawn at once, only scenes are worth a driver of graphics.
@@ -671,6 +672,13 @@ def test_a_robot_alone_is_a_page(tmp_path, capsys):
         robot.view(q=[[0, 0, 0], [1, 1, 1]])
 
 
+def test_titles_say_that_coefficients_are_those_of_an_instant():
+    """As those of pictures do."""
+    robot = kronbot.load("khang")
+    still, spun = (data_of(robot.modes(**at).view().html)["title"] for at in ({}, {"qd": {"qa": 2}}))
+    assert spun == f"{still}; coefficients frozen at this instant" == "modes of khang, order 2; " + AN_INSTANT
+
+
 def test_a_file_is_no_posture():
     with pytest.raises(UsageError, match=r"view\(file='robot.html'\)"):
         kronbot.load("khang").view("robot.html")
@@ -685,8 +693,12 @@ def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
     assert file.read_text() == html
     assert shown == [file.as_uri()]
     monkeypatch.setattr("webbrowser.open", lambda name: False)
-    assert run(["view", "canadarm", "-o", os.fspath(file), "--overwrite", "--open"]) == 1
-    assert "no browser shows" in capsys.readouterr().err
+    for words in ([], ["-q"]):
+        assert run(["view", "canadarm", "-o", os.fspath(file), "--overwrite", "--open", *words]) == 0
+        told = f"warning: no browser shows {file}: open it yourself"
+        assert (told in capsys.readouterr().err) is not bool(words)
+    with pytest.raises(Failure, match="no browser shows"):
+        pages.show(os.fspath(file))
     for words, why in [
         (["--view", os.fspath(file)], "--overwrite replaces it"),
         (["--view", "page.txt"], "a page ends in .html"),

@@ -677,6 +677,8 @@ def test_the_pair_that_is_drawn(picture):
         linearize.draw(along, ("q1", "torque.q1"))
     with pytest.raises(UsageError, match="locked"):
         linearize.draw(linear(robot, locked=range(3)))
+    with pytest.raises(UsageError, match="all coordinates are locked: along the motion"):
+        linearize.draw(along_a_motion(shipped("torso"), [0.0, 1.0], np.zeros((0, 0)), np.zeros((0, 0))))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from robots_in_tests import model
 
 import kronbot
+from kronbot.errors import UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.motion.settling import residual
 from kronbot.questions.simulate import outline
@@ -57,6 +58,9 @@ def test_a_mass_on_a_controller_is_the_textbook():
     assert found["motion_end"] == 0
     # Torque kp (target - q) - kd q': largest at once.
     assert found["peak_torque.q1"] == pytest.approx(4)
+    for band, cure in ((2, ": 2 % is 0.02"), (1, ": 1 % is 0.01"), (1e3, "")):
+        with pytest.raises(UsageError, match=rf"^band is a share, between 0 and 1, not {band:g}{cure}$"):
+            robot.simulate(band=band)
     wider = robot.simulate(band=0.1).summary
     assert abs(error(wider["settling_time.q1"])) == pytest.approx(0.1, rel=1e-2)
 

@@ -118,7 +118,7 @@ OPTIONS = options.together(
         metavar="NAME=VALUES",
         shell_complete=completion.varied,
         help="Vary NAME: FROM:TO:N (N values, both ends), a list a,b,c, or NAME~normal(MEAN,SIGMA), uniform(FROM,TO), "
-        "lognormal(MU,SIGMA), triangular(FROM,MODE,TO); may be repeated.",
+        "lognormal(MU,SIGMA) (of the natural logarithm), triangular(FROM,MODE,TO); may be repeated.",
     ),
     option("--cases", metavar="FILE", help="A CSV file of cases: names in its header, a case in each row."),
     option("--sample", type=click.IntRange(min=1), metavar="N", help="How many draws of distributions."),

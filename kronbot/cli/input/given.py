@@ -52,7 +52,10 @@ def _ranges(text: str, option: str) -> dict[str, str | list[str]]:
 def named(text: str, option: str) -> dict[str, str]:
     """NAME=VALUE,... by name. Raises UsageError, which names the option, where that is not what stands there."""
     pairs = [part.partition("=") for part in text.split(",")]
-    if not all(name.strip() and equals and value.strip() for name, equals, value in pairs):
+    wrong = ["".join(pair).strip() for pair in pairs if not all(part.strip() for part in pair)]
+    if wrong and len(wrong) < len(pairs):
+        raise UsageError(f"{option}: {quote(wrong[0])} should read NAME=VALUE like the others")
+    if wrong:
         raise UsageError(f"{option}: NAME=VALUE,... is wanted, not {quote(text)}")
     if len({name.strip() for name, _, _ in pairs}) < len(pairs):
         raise UsageError(f"{option}: a name stands twice in {quote(text)}")

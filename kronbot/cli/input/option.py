@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 _PARTED = re.compile(r",(?=[^,=]*=)")
+# What may be a name whose value has been forgotten, and no part of a number with a comma.
+_BARE = re.compile(r"\s*([^\W\d][\w.-]*)\s*")
 
 
 class Listed(click.ParamType[str]):
@@ -89,6 +91,10 @@ def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name or not value:
             raise UsageError(f"{option} {text!r} should read {form}")
+        # What stands between commas beside what the form has.
+        beside = [*name.split(",")[:-1], *value.split(",")[1 + form.count(",") :]] if "[" not in name else []
+        if forgotten := next(filter(None, map(_BARE.fullmatch, beside)), None):
+            raise UsageError(f"{option}: {forgotten[1]!r} should read {form} like the others")
         if name in found:
             raise UsageError(f"{option}: {name} is given twice")
         found[name] = value

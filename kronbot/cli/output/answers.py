@@ -14,7 +14,7 @@ import click
 from kronbot.cli.output.files import check_place, check_target, save, tell
 from kronbot.cli.output.messages import show_doubts
 from kronbot.description.wording import shown_path as shown
-from kronbot.errors import Interrupted, KronbotError, UsageError
+from kronbot.errors import Failure, Interrupted, KronbotError, UsageError
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
@@ -203,12 +203,15 @@ def heard(wanted: bool) -> Iterator[None]:
 
 
 def save_page(name: str, text: str, opened: bool) -> None:
-    """Write a page, and open it in the browser where that is wanted."""
+    """Write a page, and open it in the browser where that is wanted; without one it is there all the same."""
     save(name, text.encode())
     if opened:
         from kronbot.plots.page.pages import show
 
-        show(name)
+        try:
+            show(name)
+        except Failure as error:
+            tell(f"warning: {error}")
 
 
 def demand_page(name: str, option: str = "--view") -> None:

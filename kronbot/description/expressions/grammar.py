@@ -44,6 +44,7 @@ _HINTS = {
     "·": "a product is written *",
     "²": "a power is written **: a**2",
 }
+_LOGARITHMS = dict.fromkeys(("log", "ln", "log10", "log2"), ", and a logarithm is written as its number")
 
 
 _SUM, _PRODUCT = (ast.Add, ast.Sub), (ast.Mult, ast.Div)
@@ -281,8 +282,9 @@ def _checked(node: ast.expr, text: str, depth: int) -> ast.expr:
                 step.right = _checked(step.right, text, depth + 1)
         case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
             if name not in FUNCTIONS:
-                hint = did_you_mean(name, FUNCTIONS) or f"; known are {', '.join(FUNCTIONS)}"
-                raise ExpressionError(f"{quote(name)} is not a function{hint}", start)
+                near = "" if name in _LOGARITHMS else did_you_mean(name, FUNCTIONS)
+                known = f"; known are {', '.join(FUNCTIONS)}{_LOGARITHMS.get(name, '')}"
+                raise ExpressionError(f"{quote(name)} is not a function{near or known}", start)
             node.args = [_checked(argument, text, depth + 1)]
         case _:
             raise ExpressionError(f"{quote(text[start:end])} is not allowed in an expression", start)

@@ -148,7 +148,8 @@ class _Writer:
         leaves = [name for name in links if not self._children[name]]
         if len(leaves) == 1:
             return leaves[0], "the only leaf"
-        return max(leaves, key=self._depth), f"the deepest of {len(leaves)} leaves (tip takes another)"
+        why = f"the deepest of {len(leaves)} leaves, since no tip is named (kronbot explain convert)"
+        return max(leaves, key=self._depth), why
 
     def _depth(self, name: str) -> int:
         depth = 0

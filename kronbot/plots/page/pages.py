@@ -13,6 +13,7 @@ from kronbot.errors import Argument, Failure, UsageError
 from kronbot.floats import Array
 from kronbot.model.build import at_order
 from kronbot.plots import files
+from kronbot.plots.modes import of_an_instant
 from kronbot.plots.page import loads
 from kronbot.plots.page.contents import CONTENTS, POSTURE
 from kronbot.plots.page.document import Still, document
@@ -67,7 +68,7 @@ def _moving(
     result: Result, others: str, shown: Shown, states: Array, content: Mapping[str, object], below: Still | None = None
 ) -> str:
     """The page of a robot in states (N, n), with HTML ``below`` it."""
-    title = f"{result.command} of {result.robot}, order {result.order}{others}"
+    title = f"{result.command} of {result.robot}, order {result.order}{others}{of_an_instant(result)}"
     data = {
         "title": title,
         "model": shown.model,
