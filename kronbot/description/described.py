@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from kronbot.cached import cached_property
 from kronbot.description.expressions.expression import Expression, PiLinear, exact_values
 from kronbot.description.schema import RobotFile
-from kronbot.description.wording import Entries
+from kronbot.description.wording import Entries, listing
 from kronbot.description.yaml.source import Source
 from kronbot.errors import DescriptionError, Mistake
 from kronbot.records import dataclass
@@ -68,13 +68,24 @@ class Description:
 
     def mistaken(self, wrong: Iterable[tuple[Path, str, bool]]) -> DescriptionError:
         """What somebody finds wrong who uses the file: paths, what is wrong there, and whether it is the key."""
+        return DescriptionError(self._found(wrong))
+
+    @cached_property
+    def useless(self) -> tuple[Mistake, ...]:
+        """The warning that nothing in the file depends on some parameters, at the place of the first; else nothing."""
+        if not (names := self.unused):
+            return ()
+        what = f"parameter{'s' if len(names) > 1 else ''} {listing(names)}"
+        return self._found([(("parameters", names[0]), f"nothing in this file depends on the {what}", True)])
+
+    def _found(self, told: Iterable[tuple[Path, str, bool]]) -> tuple[Mistake, ...]:
         from kronbot.description.checks.report import Report
         from kronbot.description.mistakes import first_of, with_lines
 
         report = Report(self.source.name, self.tree)
-        for path, message, of_key in wrong:
+        for path, message, of_key in told:
             (report.key if of_key else report.value)(path, message)
-        return DescriptionError(with_lines(first_of(report.found), self.source.text.splitlines()))
+        return with_lines(first_of(report.found), self.source.text.splitlines())
 
     @cached_property
     def identity(self) -> Hashable:
@@ -119,6 +130,11 @@ class Description:
     def quantities(self) -> tuple[Expression, ...]:
         """What depends on parameters, but for their definitions."""
         return cast("tuple[Expression, ...]", import_module(READER).quantities_of(self))
+
+    @cached_property
+    def unused(self) -> tuple[str, ...]:
+        """Parameters that nothing in the file depends on."""
+        return cast("tuple[str, ...]", import_module(READER).unused_of(self))
 
 
 def checksum(source: Source, overrides: Mapping[str, str], motion: str | None, tables: Mapping[str, Table]) -> str:

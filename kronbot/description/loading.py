@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from itertools import chain
 from types import MappingProxyType
 
 from kronbot.description.checks.judgements import Judgements
@@ -37,6 +39,7 @@ from kronbot.system.sealed import demand_same
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 NO_TABLES: Mapping[str, Table] = MappingProxyType({})
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def load(
@@ -99,6 +102,22 @@ def judgements_of(described: Description) -> tuple[Judgements, ...]:
 def quantities_of(described: Description) -> tuple[Expression, ...]:
     """:attr:`Description.quantities`."""
     return tuple(each for each in _expressions(replace(described.robot, parameters={})) if each.names)
+
+
+def unused_of(described: Description) -> tuple[str, ...]:
+    """:attr:`Description.unused`."""
+    root = described.tree
+    definitions = _definitions(root), dict[str, Expression | None](described.robot.parameters)
+    depending = [{name: said.names for name, said in each.items() if said is not None} for each in definitions]
+    # Texts and keys of these may name parameters; a motion that another one stands for is in the file all the same.
+    worded = ("sweep", "fit", *(["motion"] if described.motion is not None else []))
+    sections = (node for node in (find(root, (word,)) for word in worded) if node is not None)
+    waiting = {*chain.from_iterable(map(_words, sections))}.union(*(each.names for each in described.quantities))
+    used = set[str]()
+    while waiting:
+        used |= waiting
+        waiting = set[str]().union(*(each.get(name, ()) for name in waiting for each in depending)) - used
+    return tuple(name for name in described.values if name not in used)
 
 
 def again(
@@ -183,6 +202,20 @@ def _expressions(said: object) -> Iterator[Expression]:
             yield from _expressions(getattr(said, entry.name))
 
 
+def _words(node: Node) -> Iterator[str]:
+    """What may be names of parameters in a part of the tree: in its texts and its keys."""
+    match node:
+        case MappingNode(entries=entries):
+            for key, value in entries.values():
+                yield from _words(key)
+                yield from _words(value)
+        case Scalar(value=value):
+            yield from _WORD.findall(value) if isinstance(value, str) else ()
+        case _:
+            for item in node.items:
+                yield from _words(item)
+
+
 def _have_values(expressions: Iterable[Expression], values: Mapping[str, float | None]) -> bool:
     """Whether all that depend on no free parameter are finite real numbers."""
     known = {name: value for name, value in values.items() if value is not None}
@@ -220,8 +253,8 @@ def _overridden(root: Node, overrides: Mapping[str, str]) -> Node:
     return MappingNode({**root.entries, "parameters": (key, changed)}, root.line, root.column)
 
 
-def _values(root: Node, report: Report, overrides: Mapping[str, str]) -> dict[str, float | None]:
-    """Values of the parameters; those without sense count as free (what is wrong with their text the schema says)."""
+def _definitions(root: Node) -> dict[str, Expression | None]:
+    """What the parameters are; None for free ones, and for those without sense (the schema says what is wrong)."""
     parameters = find(root, ("parameters",))
     entries = parameters.entries if isinstance(parameters, MappingNode) else {}
     definitions: dict[str, Expression | None] = dict.fromkeys(entries)
@@ -233,7 +266,12 @@ def _values(root: Node, report: Report, overrides: Mapping[str, str]) -> dict[st
                 continue
             if expression.names <= entries.keys():
                 definitions[name] = expression
-    values, mistakes = resolve_each(definitions)
+    return definitions
+
+
+def _values(root: Node, report: Report, overrides: Mapping[str, str]) -> dict[str, float | None]:
+    """Values of the parameters; those without sense count as free."""
+    values, mistakes = resolve_each(_definitions(root))
     for name, mistake in mistakes.items():
         guilty = set(mistake.cycle) if isinstance(mistake, CycleError) else {name}
         if guilty & overrides.keys():

@@ -73,7 +73,8 @@ def survey(robot: Robot) -> Result:
         elastic = array.values[array.values > 0]
         if len(elastic):
             summary[f"first_{name}"] = float(elastic[0])
-    warnings = [str(warning) for warning in robot.description.warnings]
+    described = robot.description
+    warnings = [str(warning) for warning in (*described.warnings, *described.useless)]
     with suppress(FreeParameters):
         warnings += told_of_meeting(robot)
     summary["warnings"] = len(warnings)

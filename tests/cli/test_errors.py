@@ -373,7 +373,14 @@ def test_warnings_of_one_kind_are_one(tmp_path, capsys):
         "arm.yaml:6:48: warning: the angle -10.0 is beyond 2 pi: is it in degrees? (write -10*deg); 2 more like this: "
         "lines 9, 12"
     ]
-    for line, count in ((["kinematics", "puma560"], 0), (["check", "puma560"], 2)):
+    idle = "parameters: {idle: 1}\n" + text.replace("limits: [-", "limits: [-0.")
+    told = refused(tmp_path, capsys, idle, code=0)
+    assert told[:2] == [
+        "arm.yaml:1:14: warning: nothing in this file depends on the parameter idle", "  1 | parameters: {idle: 1}"
+    ]  # fmt: skip
+    assert sum("warning" in line for line in told) == 1
+    mine = str(tmp_path / "arm.yaml")
+    for line, count in (("kinematics", "puma560"), 0), (("kinematics", mine), 0), (("check", "puma560"), 2):
         assert run(line) == 0
         assert capsys.readouterr().err.count("warning") == count
 

@@ -708,6 +708,33 @@ def test_warnings(text, expected):
     assert warnings(text) == expected
 
 
+USES = """\
+statics: {angles: {q1: [p1]}, loads: [{frame: a, force: [p2, 0, 0]}]}
+simulate: {duration: p3, drive: {q1: {torque: p4}}}
+control: {sample_time: p5}
+motion: {q1: {type: cycloidal, rate: 2*p6, half_period: 1}}
+sweep: {question: modes, options: {q: "q1=p7"}, over: {p8: "1:2:3"}, cases: {p9: ["1", "2"]}, keep: p10}
+fit: {columns: {angle.q1: 2*p11}, parameters: {p12: , p13: {prior: [1, p14]}}, offset: {angle.q1: p15}, fix: p16}
+"""
+
+
+def test_parameters_that_nothing_depends_on():
+    """But what sections of other commands name, and what is behind what is used, in the file or in values set."""
+    names = "".join(f", p{i}: 1" for i in range(1, 17))
+    head = HEAD + f"parameters: {{t: 2*u, u: , v: 2*w, w: , x: 1{names}}}\nlinks:\n"
+    text = head + link("dh: {a: t, d: 0, alpha: 0, theta: 0}\n") + USES
+    described = loaded(text)
+    (told,) = described.useless
+    assert str(told) == "r.yaml:5:27: nothing in this file depends on the parameters v, w, x" and told.text
+    for line in USES.splitlines():
+        left = loaded(text.replace(f"{line}\n", "")).unused
+        assert {*left} == {"v", "w", "x", *re.findall(r"\bp\d+\b", line)}
+    # What another motion or value leaves out is in the file all the same.
+    moved = load(described.source, {"t": "3*w"}, "q1: {type: cycloidal, rate: x, half_period: 1}")
+    assert moved.with_overrides({"p1": "2"}).unused == ("v",)
+    assert loaded(CANADARM).unused == ("k",)
+
+
 @pytest.mark.parametrize(
     ("tensor", "possible"),
     [

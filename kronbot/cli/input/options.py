@@ -62,7 +62,8 @@ class Subject:
     def load(self, out: Output, judged: bool = False) -> Robot:
         """The robot; warnings about its file go to stderr.
 
-        Those about a shipped robot, whose file says the same, only where it is ``judged`` or has other values.
+        Those about a shipped robot, whose file says the same, only where it is ``judged`` or has other values; that
+        nothing in the file depends on a parameter, which options may, only where it is judged.
         """
         from kronbot import description
 
@@ -76,6 +77,8 @@ class Subject:
         shipped = source.folder in {path.parent for path in description.shipped_robots().values()}
         if not out.quiet and (judged or self.settings or not shipped):
             show_warnings(described.warnings)
+            if judged:
+                show_warnings(described.useless)
         from kronbot.library.robot import Robot
 
         return Robot(MEMORY.built(described, settings, self.order) if model is None else model)
