@@ -554,8 +554,10 @@ def test_a_library_that_a_limit_keeps_out(monkeypatch, capsys, words, limit):
 
 def test_no_thread_to_be_had(monkeypatch):
     """The command line goes on without the one that ends it in time."""
+    refused = []
 
     def refuse(thread):
+        refused.append(thread)
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr("threading.Thread.start", refuse)
@@ -564,8 +566,10 @@ def test_no_thread_to_be_had(monkeypatch):
     before = signal.set_wakeup_fd(-1)
     try:
         interruption.leave_in_time()
+        assert len(refused) == 1
     finally:
-        signal.set_wakeup_fd(before)
+        awake = signal.set_wakeup_fd(before)
+    assert awake == interruption._met.pipe.writing
 
 
 # ----------------------------------------------------------------------------------------------------------------------
