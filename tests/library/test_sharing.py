@@ -244,11 +244,9 @@ def test_numbers_that_overflow_are_no_warnings():
         for size in (1e308, 1e154, 5e-324):
             for word in ("qd", "tau"):
                 try:
-                    answer = robot.linearize(**{word: [size] * 6}).settled()
+                    assert np.isfinite(robot.linearize(**{word: [size] * 6})["A"]).all()
                 except ComputationError:
                     lost += 1
-                else:
-                    assert all(np.isfinite(each.values).all() for each in answer.arrays.values())
     assert lost == 2  # squares of the rates that overflow
 
 

@@ -179,6 +179,36 @@ def test_a_process_that_ends_while_it_waits_costs_nothing():
     assert sorted(done.start for done in found) == [0, 1, 2]
 
 
+def test_a_process_leaves_at_once():
+    """Told by signals, of which a Ctrl-C is the driver's affair, or by the driver's end; while it waits for a chunk."""
+    script = """
+import os, signal, time
+from multiprocessing import Pipe
+from kronbot.sweeps.engines.worker import work
+
+class Silent:
+    def __init__(self, meanwhile):
+        self.meanwhile = meanwhile
+    def recv(self):
+        self.meanwhile()
+        time.sleep(60)
+        os._exit(1)
+
+def code(*numbers):
+    child = os.fork()
+    if not child:
+        held, lease = Pipe(False)
+        work(Silent(lambda: [os.kill(os.getpid(), each) for each in numbers] or lease.close()), held)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+for number in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
+print(code(signal.SIGTERM), code(signal.SIGINT, signal.SIGHUP), code())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.stdout, done.stderr) == ("143 129 0\n", "")
+
+
 def test_a_sweep_that_is_let_go_ends_its_processes():
     before = {*multiprocessing.active_children()}  # of sweeps that another test has not let go yet
     sweep = swept(Cheap(pause=0.001), {"EI": "0:9:3001"})
