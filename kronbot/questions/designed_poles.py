@@ -74,7 +74,7 @@ def told_of_poles(loop: SecondOrder, closed: Modes, best: bool, asked: Sequence[
         i = int(missed.argmax())
         if missed[i] > MISSED:
             there, missing = every[columns[i]], wanted[rows[i]]
-            told.append(f"not all poles are where they were asked for: {there:.6g} in place of {missing:.6g}")
+            told.append(f"not all poles are where they were asked for: {there:.6g} in place of {missing:.6g} rad/s")
     if (errors > UNSURE * np.abs(poles)).any():
         i = int((errors / np.maximum(np.abs(poles), TINY)).argmax())
         told.append(f"a rounding of gains or model moves poles, {poles[i]:.6g} by up to {errors[i]:.2g} rad/s")

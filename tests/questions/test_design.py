@@ -1,6 +1,7 @@
 """Gains against SciPy and python-control, margins against their own disks, the loop against simulations of it."""
 
 import json
+import re
 
 import control
 import mpmath
@@ -162,7 +163,8 @@ def test_poles_told_are_those_of_the_loop(arm, fast):
     assert (off <= found["accuracy"][:, 0]).all()
     assert off.max() < 1e-7 * np.abs(exact).max() or fast > 1e3
     said = " ".join(found.warnings)
-    assert ("in place of" in said) == (fast > 30) and ("a rounding of gains" in said) == (fast > 1e3)
+    assert (re.search(r"in place of \S+ rad/s", said) is not None) == (fast > 30)
+    assert ("a rounding of gains" in said) == (fast > 1e3)
 
 
 def test_disk_margins():
