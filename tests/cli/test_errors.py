@@ -379,6 +379,12 @@ def test_warnings_of_one_kind_are_one(tmp_path, capsys):
         "arm.yaml:1:14: warning: nothing in this file depends on the parameter idle", "  1 | parameters: {idle: 1}"
     ]  # fmt: skip
     assert sum("warning" in line for line in told) == 1
+    # Of the model, too, told once as well.
+    ends = "between: [world, l1], points: [[0, 0, 1], [0, 0, 0]]"
+    rod = f"elements:\n  - {{name: rod, type: spring, {ends}, stiffness: 1, rest: 1}}"
+    told = refused(tmp_path, capsys, f"{idle}{rod}", code=0)
+    assert sum("warning" in line for line in told) == 2 and "the ends of element 'rod' meet" in told[-1]
+    assert refused(tmp_path, capsys, f"{idle}{rod}", "check", "-q", code=0) == []
     mine = str(tmp_path / "arm.yaml")
     for line, count in (("kinematics", "puma560"), 0), (("kinematics", mine), 0), (("check", "puma560"), 2):
         assert run(line) == 0

@@ -7,6 +7,7 @@ import click
 from kronbot.cli.input import options
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
+from kronbot.cli.output.messages import show_doubts
 
 
 @click.command(short_help="What the file describes: masses, lengths, coordinates, natural frequencies, warnings.")
@@ -24,4 +25,9 @@ def check(subject: Subject, out: Output) -> None:
       kronbot check arm.yaml --format json | jq .summary.total_mass
     """
     out.check()
-    out.render(subject.load(out, judged=True).check())
+    robot = subject.load(out, judged=True)
+    answer = robot.check()
+    out.render(answer)
+    if not out.quiet:
+        told = {str(each) for each in (*robot.description.warnings, *robot.description.useless)}  # when it was read
+        show_doubts(each for each in answer.warnings if each not in told)
