@@ -77,6 +77,7 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None, most: int) ->
     loop = ", closed loop" * ("disk_margin" in result.summary)
     title = f"linear model of {robot.name}, order {result.order}{loop}"
     title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
+    title += ", all responses are 0" if result.series and pair is None else ""
     title += of_an_instant(result) + (SWINGING if shapes else "")
     axes = Picture(title, [*mosaic, *rows], heights, spatial=spatial)
     draw_poles(axes["pole"], poles, int(result.summary["free_coordinates"]))

@@ -10,6 +10,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.inversion import TIMES, Complex, Followed, inverse, standing, zeros
@@ -185,9 +186,9 @@ def _equations(robot: Robot, columns: Sequence[str]) -> tuple[Repeated, Repeated
     state = pressed(propagate(robot, q, qd))
     known = places(state)
     if len(columns) != len(robot.joints):
-        raise UsageError(
-            Argument("follow"), f": {len(robot.joints)} joints follow as many columns, not {len(columns)}: ", *columns
-        )
+        follow = f"{count} joints follow" if (count := len(robot.joints)) != 1 else "1 joint follows"
+        why = f": {follow} as many columns, not {len(columns)}: {listing(columns)}; there are {listing(known)}"
+        raise UsageError(Argument("follow"), why)
     y = casadi.vertcat(*(known[name] for name in columns))
     rate = casadi.jtimes(y, q, qd)
     bent = casadi.jtimes(rate, q, qd) + casadi.jtimes(rate, qd, qdd)

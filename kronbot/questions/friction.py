@@ -22,7 +22,8 @@ def told_of_friction(robot: Robot, qd: Array) -> list[str]:
             continue
         rate = sum(robot.parameters.evaluate(share, PURPOSE) * qd[place] for place, share in joint.damped)
         smoothing = robot.parameters.evaluate(joint.friction.smoothing, PURPOSE)
-        if abs(rate) < NEAR_REST * smoothing:
+        force = robot.parameters.evaluate(joint.friction.coulomb + joint.friction.static, PURPOSE)
+        if force > 0 and abs(rate) < NEAR_REST * smoothing:
             near.setdefault(f"{smoothing:.3g} {'rad/s' if joint.revolute else 'm/s'}", []).append(joint.name)
     return [
         f"{listing(names)} {'is' if len(names) == 1 else 'are'} near rest, where friction is linear up to some {width} "

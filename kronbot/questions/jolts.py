@@ -1,4 +1,4 @@
-"""Motions that begin with a rate at once: no finite torque gives a joint that."""
+"""Motions that joints do not follow: they begin with a rate at once, or gains hold the joint where it is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.compute.trace import traced
+from kronbot.description.wording import listing, quote
 from kronbot.errors import UsageError
 from kronbot.mechanics.motion.drives import Drives
 from kronbot.model.robot import Robot
@@ -45,3 +46,15 @@ def told_of_jolts(robot: Robot, driven: Drives, duration: float) -> list[str]:
                 raise UsageError(f"{jump}, which no joint can follow exactly: {cure}")
             told.append(f"{jump}: torques do not give the joint that rate, and it stays behind the motion")
     return told
+
+
+def told_of_gains(robot: Robot, driven: Drives) -> list[str]:
+    """Motions of the file that nobody follows, since a state feedback holds one posture, in words."""
+    said, feedback = robot.file.control.state_feedback, driven.controllers.feedback
+    if said is None or feedback is None or not (names := feedback.left_alone):
+        return []
+    own, whose = ("the motion", "is") if len(names) == 1 else ("the motions", "are")
+    return [
+        f"{own} of {listing(names)} {whose} not followed: the gains of {quote(said.K)} hold the posture that they are "
+        "about; gains along a motion are designed along it"
+    ]

@@ -107,9 +107,14 @@ def columns(robot: Robot, outputs: Sequence[str]) -> dict[str, str]:
 
 def added(robot: Robot, names: Iterable[str]) -> set[str]:
     """Which columns of a series are there because somebody has asked for them; those of gauges are anyway."""
-    kinds = {kind: there for kind, there in named(robot.file).items() if kind != "gauge"}
-    possible = (Output(kind, name).columns(robot) for kind, there in kinds.items() for name in there)
-    return {*chain.from_iterable(possible)}.intersection(names)
+    of_gauges = chain.from_iterable(Output("gauge", name).columns(robot) for name in named(robot.file)["gauge"])
+    return (units(robot).keys() - {*of_gauges}).intersection(names)
+
+
+def units(robot: Robot) -> dict[str, str]:
+    """Names of all columns that somebody may ask for beside an answer, each with its unit."""
+    every = (Output(kind, name).columns(robot) for kind, there in named(robot.file).items() for name in there)
+    return {name: unit for each in every for name, unit in each.items()}
 
 
 def traced(at: Instant, outputs: Sequence[str]) -> dict[str, SX]:

@@ -11,6 +11,7 @@ from kronbot.mechanics.linear.responses import frequencies, how_long, in_time, t
 from kronbot.mechanics.linear.state_space import StateSpace
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import units_of
+from kronbot.questions.outputs import units
 from kronbot.questions.result import Result
 
 FREQUENCY = "frequency"
@@ -31,8 +32,8 @@ def columns(kind: str, outputs: Sequence[str], inputs: Sequence[str]) -> list[st
 def units_of_columns(robot: Robot, kind: str, outputs: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
     """Their units by name."""
     by_pair = [unit_of_pair(robot, output, source, kind) for source in inputs for output in outputs]
-    units = ["s", *by_pair] if kind != FREQUENCY else ["rad/s", *(u for each in by_pair for u in (each, "deg"))]
-    return dict(zip(columns(kind, outputs, inputs), units, strict=True))
+    every = ["s", *by_pair] if kind != FREQUENCY else ["rad/s", *(u for each in by_pair for u in (each, "deg"))]
+    return dict(zip(columns(kind, outputs, inputs), every, strict=True))
 
 
 def with_response(answer: Result, kind: str, duration: float | None) -> Result:
@@ -53,9 +54,9 @@ def with_response(answer: Result, kind: str, duration: float | None) -> Result:
         values = [*rows.transpose(2, 1, 0).reshape(-1, len(over))]
         if kind == "impulse" and model.D.any():
             told.append("outputs that feel an input at once feel its impulse, too: that is left out at t = 0")
-    series, units = dict(zip(names, [over, *values], strict=True)), units_of_columns(robot, kind, outputs, inputs)
+    series, named = dict(zip(names, [over, *values], strict=True)), units_of_columns(robot, kind, outputs, inputs)
     summary = {"response": kind, **answer.summary}
-    return replace(answer, series=series, units=units, summary=summary, warnings=told)
+    return replace(answer, series=series, units=named, summary=summary, warnings=told)
 
 
 def phase(values: np.ndarray) -> np.ndarray:
@@ -76,6 +77,6 @@ def unit_of_pair(robot: Robot, output: str, source: str, kind: str = "step") -> 
 
 def _unit(robot: Robot, name: str) -> str:
     try:
-        return units_of(robot, [name])[name]
+        return units_of(robot, [name], robot.kept("units of outputs", lambda: units(robot)))[name]
     except KeyError:
         return "1"

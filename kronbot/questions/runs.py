@@ -25,7 +25,7 @@ from kronbot.questions.commanded import motion_end
 from kronbot.questions.elements import demand_directions
 from kronbot.questions.grids import Times, sampled, sampling, times
 from kronbot.questions.initial_state import LARGEST_ANGLE, initial_state, matrices
-from kronbot.questions.jolts import told_of_jolts
+from kronbot.questions.jolts import told_of_gains, told_of_jolts
 from kronbot.questions.keeping import gathered
 from kronbot.questions.momenta import MOMENTA
 from kronbot.questions.outputs import traced as seen
@@ -78,7 +78,7 @@ class Begun:
     system: Equations
     given: Sequence[Array]
     report: Trace
-    jolts: Sequence[str]
+    unmoved: Sequence[str]
     wanted: Times
     solver: Integrator
     start: Array
@@ -159,7 +159,7 @@ def begun_of(robot: Robot, run: Run, system: Equations, solver: Integrator) -> B
     """The run at its start, where the integrator is, too."""
     parameters = robot.parameters
     given = [np.ravel([each for _, each in run.loads])] if run.loads else []
-    jolts = told_of_jolts(robot, system.drives, run.duration)
+    unmoved = [*told_of_jolts(robot, system.drives, run.duration), *told_of_gains(robot, system.drives)]
     report = traced(robot, ("report", which(run), run.outputs), PURPOSE, lambda: report_of(system, run.outputs))
     key, end = ("corners", run.duration), run.duration
     at = stops(end, robot.own(key, lambda: system.corners(parameters, end, PURPOSE)))
@@ -175,7 +175,7 @@ def begun_of(robot: Robot, run: Run, system: Equations, solver: Integrator) -> B
     row = start if charts is None else charts.told(start[None])[0]
     demand_directions(robot, report.rows(np.zeros(1), row[None], *(each[None] for each in given))["q"])
     at_start = matrices(robot, system, row)
-    return Begun(robot, run, system, given, report, jolts, wanted, solver, start, row, at_start)
+    return Begun(robot, run, system, given, report, unmoved, wanted, solver, start, row, at_start)
 
 
 def report_of(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], dict[str, SX]]:

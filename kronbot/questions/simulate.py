@@ -178,7 +178,7 @@ def _told(course: Course) -> Outcome:
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
-    told = [*begun.jolts, *told_of_run(robot, q[seen], done[seen], run.error)]
+    told = [*begun.unmoved, *told_of_run(robot, q[seen], done[seen], run.error)]
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, which(run), report, begun.start, summary, given)
         told += told_of_vibrations(robot, system.free, begun.at_start, q, values["qd"][:count], run.step)

@@ -272,7 +272,7 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
     if asked := added(result.about, result.series) if isinstance(result.about, Robot) else set():
         over = {"t", "order", *given_columns(result)}
         telling = dict(sorted(telling.items(), key=lambda at: (at[0] not in over, at[0] not in asked)))
-    units = result.units
+    zeros, units = len(clean) - len(telling), result.units
     single = swept.single if swept else {}
     swing = {name for name, unit in units.items() if swings(name, unit) and name not in single}
     if count == 1:
@@ -281,7 +281,7 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
             unit = "" if (of := result.units.get(name, "1")) == "1" else f" {of}"
             both = f", {hertz(values[0])} Hz" if name in swing and values[0] is not None else ""
             yield Line(f"{name:{left}}{GAP}{number(values[0])}{unit}{both}")
-        if zeros := len(clean) - len(telling):
+        if zeros:
             yield Line(f"{more(zeros)} {'is' if zeros == 1 else 'are'} 0 ({rest})")
         return
     # Room for a word on what is left out is room for one more row.
@@ -305,6 +305,7 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
     whole = {name: single[name] for name in left_out if name in single}
     if hidden := len(left_out) - len(whole):
         told.append(f"{more(hidden)} that {'is' if hidden == 1 else 'are'} not 0")
+    told += [f"{more(zeros)} of zeros"] if zeros and not swept else []
     if told:
         yield Line(f"{', '.join(told)} ({rest})")
     if whole:

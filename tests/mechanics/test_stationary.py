@@ -50,6 +50,21 @@ def test_gains_and_filters_are_closed_forms(weight, effort):
     assert np.linalg.eigvalsh(P).min() > -1e-15 * np.abs(P).max()
 
 
+def test_last_bits_of_products_do_not_count():
+    """Costs and noise are products with their own transposes, but for those."""
+    A, B, Q, R, K, back = mixed(1.0, 1.0)
+    uneven = Q * (1 + 4e-16 * np.triu(np.ones_like(Q)))
+    assert (uneven != uneven.T).any()
+    assert stationary(A, B, uneven, R)[1] == pytest.approx(K @ back, rel=1e-6, abs=1e-12 * np.abs(K @ back).max())
+    rng = np.random.default_rng(3)
+    for density in 10.0 ** rng.uniform(-3, 3, 8):
+        noise = B @ np.diag([density, 0.3, 1, density]) @ B.T
+        Y, gains = stationary(A.T, np.eye(8)[:, :4], noise, np.eye(4))
+        left = A @ Y + Y @ A.T + noise - Y[:, :4] @ Y[:4]
+        assert (np.abs(left) <= 1e-13 * (np.abs(A) @ np.abs(Y)).max()).all()
+        assert gains == pytest.approx(Y[:4], rel=1e-12)
+
+
 def test_units_and_a_common_factor_change_nothing():
     """Powers of two leave the last bit alone: of states, of inputs, of the cost."""
     A, B, Q, R, *_ = mixed(1.0, 1e4)

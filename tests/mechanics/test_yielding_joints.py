@@ -444,6 +444,8 @@ def test_friction_enters_every_equation_once():
     both = text.replace("follows: q1}", "follows: q1, friction: {coulomb: 1, smoothing: 0.1}}")
     assert list(kronbot.loads(both).linearize(q=[0.4]).warnings) == [f"q1, q3 are {words}"]
     assert not with_friction.linearize(**at).warnings
+    off = text.replace("coulomb: 3, static: 4", "coulomb: 0, static: 0")
+    assert not kronbot.loads(off).linearize(q=[0.4]).warnings
     assert with_friction.simulate(duration=0.5, step=0.1, rtol=1e-10).summary["energy_drift"] < 1e-8
 
 

@@ -164,7 +164,7 @@ def test_paths_that_cannot_be_followed_are_refused():
         ({"follow": {"t": t, "endpoint.y": 0 * t}}, "goes somewhere"),
         ({"follow": {"t": t[::-1], "endpoint.y": t}}, "ascend"),
         ({"follow": {"t": t[:3], "endpoint.y": t[:3]}}, "six rows"),
-        ({"follow": {**good, "endpoint.x": t}}, "1 joints follow as many columns, not 2"),
+        ({"follow": {**good, "endpoint.x": t}}, "1 joint follows as many columns, not 2: endpoint.., endpoint..; "),
         ({"follow": {"t": t, "endpoint": t}}, "no column 'endpoint'"),
         ({"follow": {**good, "extra": t}}, "no column 'extra'"),
         ({"follow": 3}, "follow: a path or a name"),

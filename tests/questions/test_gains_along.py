@@ -266,6 +266,15 @@ def test_rows_of_postures_are_followed_by_what_the_motion_wants(tmp_path):
         assert np.sort_complex(poles) == pytest.approx(np.sort_complex(wanted[wanted.imag >= 0]), rel=1e-9)
 
 
+def test_gains_of_one_posture_hold_it_whatever_motion_the_file_has(tmp_path):
+    """Nobody wants the motion then: that is said, and the joint is where it is wanted from the start."""
+    (tmp_path / "pendulum.yaml").write_text(PENDULUM)
+    (tmp_path / "gains.csv").write_text(",torque,q1,q1_dot\nat,0,0,0\ntorque.q1,9.81,30,4\n")
+    run = kronbot.load(tmp_path / "pendulum.yaml").simulate(duration=2, step=0.5, q={"q1": 0.1})
+    assert run.warnings[0].startswith("the motion of q1 is not followed: the gains of 'gains.csv' hold the posture")
+    assert (run.summary["motion_end"], run["q1"][-1]) == (0, pytest.approx(0, abs=1e-3))
+
+
 def test_rows_over_time_that_stay_are_gains_that_do(tmp_path):
     header = POSTURES.splitlines()[0].replace("case", "t")
     rows = "".join(f"{t},0,0.6,0,8.1,20,5\n" for t in range(5))

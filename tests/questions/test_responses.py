@@ -82,6 +82,11 @@ def test_a_block_that_a_controller_holds():
     assert hit["q1/torque.q1"] == pytest.approx(hit["t"] / 2, abs=1e-12)
     assert hit.units["q1/torque.q1"] == "m/(N s)"
     assert any("left out at t = 0" in each for each in hit.warnings)
+    seen = ["position:block", "velocity:block", "reaction:q1", "rate:q1", "power:q1"]
+    told = robot.linearize(response="step", outputs=seen, inputs="force").units
+    units = {"position.block.x": "m", "velocity.block.ry": "rad/s", "reaction.q1.fz": "N", "reaction.q1.mx": "N m"}
+    units |= {"rate.q1": "m/s", "power.q1": "W"}
+    assert {name: told[f"{name}/force.x"] for name in units} == {name: f"{unit}/N" for name, unit in units.items()}
 
 
 def test_responses_that_are_none_are_refused():
@@ -99,7 +104,10 @@ def test_responses_that_are_none_are_refused():
     assert inverted.linearize(response="step")["t"][-1] == pytest.approx(7 / np.sqrt(9.81), rel=1e-9)
     with pytest.raises(ComputationError, match="overflows"):
         inverted.linearize(response="step", duration=1e4)
-    assert ARM.linearize(lock="all", response="step")["q1/torque.q1"].max() == 0
+    still = ARM.linearize(lock="all", response="step", inputs="torques")
+    assert not still["q1/torque.q1"].any()
+    assert " more columns of zeros (" in str(still)
+    assert "all responses are 0" in still.plot().get_suptitle()
 
 
 def test_a_table_of_responses_tells_small_ones_with_units():

@@ -121,7 +121,13 @@ class StateFeedback:
         values = self.gains.at.get(self.robot.coordinates[place], [0.0] * len(self.gains.rows))
         if self.gains.over == TIME:
             return self._curve(values)
-        return self.robot.motions.get(joint) or constant(SX(values[0]))
+        motion = self.robot.motions.get(joint) if self.gains.over == CASE else None
+        return motion or constant(SX(values[0]))
+
+    @property
+    def left_alone(self) -> Sequence[str]:
+        """Joints with gains whose motions nobody follows, since these are about one posture."""
+        return [joint for joint in self.gains.K if joint in self.robot.motions and not self.gains.over]
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -49,7 +49,9 @@ def _solved(A: Array, B: Array, Q: Array, R: Array) -> tuple[Array, Array]:
     """The same of equations with Q."""
     from scipy.linalg import solve_continuous_lyapunov
 
-    W, T = np.asarray(np.linalg.inv(R), dtype=float), _modes(A)
+    # Products are symmetric but for their last bits, which would be left of every step.
+    Q, W, T = (Q + Q.T) / 2, np.asarray(np.linalg.inv(R), dtype=float), _modes(A)
+    W = (W + W.T) / 2
     into = np.asarray(np.linalg.inv(T), dtype=float)
     T = T * _units(into @ A @ T, into @ B @ W @ B.T @ into.T, T.T @ Q @ T)
     rate = 2.0 ** np.ceil(np.log2(np.abs(A).max() or 1.0))
