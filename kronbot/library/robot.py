@@ -671,6 +671,11 @@ class Robot:
         >>> answer["qa"][[0, -1]].round(6).tolist()
         [0.0, 0.3]
         """
+        from kronbot.questions.keeping import Deadline
+
+        patience = None if seconds is None else arguments.positive(seconds, self.description.values, "seconds")
+        deadline = Deadline(patience)  # of which SciPy, when it is loaded, takes a good part of a second
+
         from kronbot.library.planning import followed, sharing, wish
         from kronbot.questions import following, plan
 
@@ -683,13 +688,12 @@ class Robot:
             "least": least,
         }
         asked |= {"effort_limits": effort_limits, "limits": limits, "after": after, "through": through}
-        patience = None if seconds is None else arguments.positive(seconds, self.description.values, "seconds")
         if follow is not None:
             start, path, within = followed(self.model, follow, asked | {"robust": robust})
-            return complete(following.follow(self.model, start, path, within, patience, watcher(progress)))
+            return complete(following.follow(self.model, start, path, within, deadline, watcher(progress)))
         wanted = wish(self.model, asked)
         robots, between = sharing(self.model, robust, wanted.follows)
-        return complete(plan.plan(robots, between, wanted, patience, watcher(progress)))
+        return complete(plan.plan(robots, between, wanted, deadline, watcher(progress)))
 
     @answered
     def statics(

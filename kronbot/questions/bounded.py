@@ -32,6 +32,8 @@ def outputs(robot: Robot) -> dict[str, tuple[Output, int]]:
 
 def demand_known(robot: Robot, columns: Sequence[str]) -> None:
     """Raise UsageError for a name of nothing that can be limited."""
+    if not columns:
+        return
     known = [*_always(propagate(robot, SX(robot.n, 1), SX(robot.n, 1))), *outputs(robot)]
     for name in columns:
         if name not in known:

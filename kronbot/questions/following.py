@@ -86,13 +86,13 @@ def follow(
     start: Array,
     path: Path,
     within: Mapping[str, tuple[float, float]],
-    seconds: float | None,
+    deadline: Deadline,
     progress: Callable[[float], None],
 ) -> Outcome:
     """The arm that follows a path, from rest near the motors' values ``start``, by an independent simulation.
 
     Columns that go beyond the limits that they are to stay ``within`` are told: there is one such motion. Where
-    somebody interrupts, or so many ``seconds``, or the arm leaves the path on all meshes, that of the last one is told.
+    somebody interrupts, or the ``deadline``, or the arm leaves the path on all meshes, that of the last one is told.
 
     Raises UsageError for columns that cannot be followed, ComputationError where no motion is found.
     """
@@ -102,8 +102,6 @@ def follow(
 
     def after(found: Sequence[Result]) -> str:
         return f" after {len(found)} of at most {MESHES} meshes; the best so far is told"
-
-    deadline = Deadline(seconds)
 
     def asked(met: Interruptions) -> Outcome:
         try:
@@ -132,15 +130,19 @@ def _meshes(
     demand_inertia(robot)
     told = [*told_of_forces(robot), *posed.told_of_passive(robot, [name.removeprefix("torque.") for name in within])]
     free = robot.others(frozenset(robot.rigid))
+    deadline.demand()
     equations, outputs = _equations(robot, path.columns)
+    deadline.demand()
     guess = at_rest(robot, judgement.placed(robot, start))
     # From where the arm is to where the path begins, and along it, at rest.
     first = path.at(np.zeros(1))[0]
     for share in np.linspace(0, 1, 11)[1:]:
+        deadline.demand()
         guess = standing(equations, outputs, free, guess, share * first + (1 - share) * outputs(guess))
     found = _zeros(robot, equations, outputs, free, guess)
     last = guess
     for t in np.linspace(0, path.duration, LEAST + 1)[1:]:
+        deadline.demand()
         last = standing(equations, outputs, free, last, path.at(np.array([t]))[0])
     behind = _zeros(robot, equations, outputs, free, last)
     growing, decaying = found.real[found.real > 0], -behind.real[behind.real < 0]
@@ -154,7 +156,7 @@ def _meshes(
                 f"of {path.duration:g} s, {after:.3g} s after it; damping, or fewer modes a link"
             )
         h = whole / intervals
-        guesses = _along(path, before, h, intervals, (equations, outputs, free, guess))
+        guesses = _along(path, before, h, intervals, (equations, outputs, free, guess), deadline)
         motion = inverse(equations, outputs, free, *guesses, h, deadline.demand)
         progress((mesh + 0.5) / (MESHES + 1))
         times, q = motion.dense(-(-ROWS // intervals))
@@ -223,12 +225,18 @@ def _zeros(robot: Robot, equations: Repeated, outputs: Repeated, free: Sequence[
 
 
 def _along(
-    path: Path, before: float, h: float, intervals: int, arm: tuple[Repeated, Repeated, Sequence[int], Array]
+    path: Path,
+    before: float,
+    h: float,
+    intervals: int,
+    arm: tuple[Repeated, Repeated, Sequence[int], Array],
+    deadline: Deadline,
 ) -> tuple[Array, Array]:
     """Postures at rest at the ends of the intervals (N + 1, n), and accelerations at their stages (N, stages, k)."""
     equations, outputs, free, q = arm
     nodes, rows = h * np.arange(intervals + 1) - before, [q]
     for place in path.at(nodes[1:]):
+        deadline.demand()
         q = standing(equations, outputs, free, q, place) if np.abs(outputs(q) - place).max() > 0 else q
         rows.append(q)
     return np.array(rows), path.at(nodes[:-1, None] + h * TIMES, 2)

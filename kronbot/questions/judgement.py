@@ -82,7 +82,9 @@ def under(robot: Robot, best: Plan, wish: Wish, finer: int, watch: Callable[[], 
     held = {joint.driven for joint in robot.joints} if wish.follows else set()
     start = at_rest(robot, placed(robot, wish.start)).tolist()
     q = {place: value for place, value in enumerate(start) if place not in held}
+    watch()
     moved = _driven(robot, robot.file, drives, tables, robot.order)
+    watch()
     asked = _outputs(robot, [*wish.limits])
     run = Run(best.duration, step, "recursive", "cvodes", FINE, q, {}, outputs=asked)
     found = simulate(moved, run, lambda share: watch()).whole()
@@ -223,6 +225,7 @@ def judged(
         drives[joint.name] = JointDrive(motion=TableMotion(_table(tables, joint.name, np.append(times, rest), places)))
     try:
         moved = _driven(robot, replace(robot.file, links=links), drives, tables, robot.order)
+        watch()
         end, tolerances = duration + after, Tolerances(1e-8, 1e-10)
         start = at_rest(moved, placed(moved, wish.start))
         q = {place: float(start[place]) for place in moved.others(frozenset(moved.rigid))}

@@ -20,16 +20,22 @@ SO_FAR = "; the best so far is told"
 
 
 class Deadline:
-    """So many ``seconds`` from now, None for all the time that it takes."""
+    """So many ``seconds`` from now, None for all the time that it takes.
+
+    Pieces of the work lie between two demands: one is not begun that would end further behind the deadline than it
+    begins before, if it takes as long as the one before.
+    """
 
     def __init__(self, seconds: float | None) -> None:
-        self.seconds = seconds
-        self.end = None if seconds is None else time.monotonic() + seconds
+        self.seconds, self.last = seconds, time.monotonic()
+        self.end = None if seconds is None else self.last + seconds
 
     def demand(self) -> None:
         """Raise Interrupted when they are over."""
-        if self.end is not None and time.monotonic() > self.end:
-            raise Interrupted(f"{self.seconds:g} s were over")
+        now = time.monotonic()
+        piece, self.last = now - self.last, now
+        if self.end is not None and now + piece / 2 > self.end:
+            raise Interrupted(f"{self.seconds:g} s were {'' if now > self.end else 'nearly '}over")
 
 
 def in_time(error: KronbotError, met: Interruptions) -> KronbotError:

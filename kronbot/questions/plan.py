@@ -33,19 +33,18 @@ def plan(
     robots: Sequence[Robot],
     between: Sequence[Robot],
     wish: Wish,
-    seconds: float | None,
+    deadline: Deadline,
     progress: Callable[[float], None],
 ) -> Outcome:
     """The motion that several arms share, in numbers of the first, with the torques that make it.
 
     How it does for others ``between`` them is told.
 
-    One that somebody interrupts, or so many ``seconds``, or whose search ends without one that arrives, is the best so
+    One that somebody interrupts, or the ``deadline``, or whose search ends without one that arrives, is the best so
     far, with its error. Raises ComputationError where there is none, Interrupted where it was not begun in time.
     """
     posed.demand_standing(robots[0])
     demand_known(robots[0], [*wish.limits])
-    deadline = Deadline(seconds)
     return kept(lambda met: _plan(robots, between, wish, Search(met, deadline, progress)))
 
 
@@ -55,9 +54,10 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
         raise MemoryError(f"a search wants {SEARCH >> 20} MB more")
     try:
         with met.heard():
-            met.demand_none()
+            found.watch()
             demand_inertia(robot)
             told_of_forces(robot)
+            found.watch()
             found.search(robots, wish)
             found.look(between, wish)
             answer = _answer(robot, wish, found, True)

@@ -165,11 +165,15 @@ class Search:
         """Halve intervals, or draw limits in, until all arms arrive within them; where torques are to be those of a
         motion, that does first."""
         moved = replace(wish, follows=True, least="change") if wish.least == "nearest" else wish
-        met, robot, arms = self.met, robots[0], [posed.arm(each, wish) for each in robots]
+        met, robot, arms = self.met, robots[0], list[Arm]()
+        for each in robots:
+            arms.append(posed.arm(each, wish))
+            self.watch()
         self.ends = arms[0].start, arms[0].goal
         posed.demand_within(robots, arms, wish)
         wanted, bounds, intervals = posed.wanted(robot, moved, arms[0]), posed.bounds(robot, moved), INTERVALS
         before, wanted = near, wanted if near is None else _passing(wanted, near)
+        self.watch()
         finer, self.judged = 0, False
         for mesh in range(MESHES):
             try:

@@ -67,8 +67,10 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outco
 def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: Interruptions) -> Outcome:
     with met.heard():
         system = equations_of(robot, run)
+        progress(0.0)  # which may stop it
         idle: Idle[Integrator] = _idle(robot, run, system, 1)
         solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
+        progress(0.0)
         course = Course(begun_of(robot, run, system, solver), progress)
     course.alone(met)
     answer = _told(course)

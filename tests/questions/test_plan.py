@@ -48,6 +48,10 @@ links:
 """
 
 
+# Watches before the first iteration of a search for one arm: of its beginning, of its problem.
+BEGUN = 4 + 10
+
+
 def two(elastic=SPRING):
     return Robot(model(TWO.replace("ELASTIC", elastic)))
 
@@ -222,7 +226,7 @@ def test_a_search_that_has_so_many_seconds_keeps_the_best_so_far(monkeypatch, tm
     left = ending(monkeypatch)
     asked = {"shortest": True, "effort_limits": {"q1": 1}}
     for steps in (0, 9):
-        left[0] = steps
+        left[0] = BEGUN + steps
         with pytest.raises(Interrupted, match=f"60 s were over after {steps} iterations on 40 intervals") as error:
             two().plan({"q1": 1}, **asked, seconds=60)
     assert error.value.partial.summary["complete"] is False and error.value.partial.summary["iterations"] == 9
@@ -245,7 +249,7 @@ def test_a_search_that_has_so_many_seconds_keeps_the_best_so_far(monkeypatch, tm
 def test_an_iteration_whose_intervals_last_no_time_is_no_answer(monkeypatch):
     """Bounds of the unknown lengths may be missed on the way."""
     left = ending(monkeypatch)
-    left[0], places = 38, {"q1": 3 * [3, -3]}
+    left[0], places = BEGUN + 37, {"q1": 3 * [3, -3]}
     with pytest.raises(Interrupted, match="after 37 iterations on 40 intervals, before there was any answer"):
         two("").plan({"q1": 1}, shortest=True, effort_limits={"q1": 1}, through=places, seconds=60)
     left[0] = 0
@@ -259,17 +263,30 @@ def test_a_search_that_is_stopped_early_has_an_answer_or_says_what_to_do(monkeyp
     left, file, rows = ending(monkeypatch), tmp_path / "two.yaml", tmp_path / "plan.json"
     file.write_text(TWO.replace("ELASTIC", ""))
     given = ["plan", str(file), "--to", "q1=1", "--duration", "1", "--seconds", "60", "-o", str(rows), "--overwrite"]
+    left[0] = BEGUN
     assert run(given) == Interrupted.exit_code and not rows.exists()
     told = "60 s were over after 0 iterations on 40 intervals, before there was any answer: more --seconds\n"
     assert told in capsys.readouterr().err
     monkeypatch.setattr(judgement, "under", lambda *given: given[-1]())
     for steps, why in ((1, " after 1 iterations on 40 intervals"), (2, "")):
-        left[0] = steps
+        left[0] = BEGUN + steps
         assert run(given) == Interrupted.exit_code
         said, found = capsys.readouterr().err, json.loads(rows.read_text())
         assert f"60 s were over{why}; the best so far is told" in said and "torques in steps are not found yet" in said
         assert found["summary"]["complete"] is False and found["summary"]["least"] == "change"
         assert np.ravel(found["series"]["q1"])[-1] == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize(("seconds", "last", "told"), [(9.9, 9, "nearly over"), (10.1, 11, "over")])
+def test_a_piece_of_work_that_would_end_long_after_a_deadline_is_not_begun(seconds, last, told, monkeypatch):
+    """Pieces of 2 s after one of 1 s: at 9 s another one would end at 11 s, which is nearer or not."""
+    clock = iter([0, *range(1, 100, 2)])
+    monkeypatch.setattr(keeping.time, "monotonic", lambda: next(clock))
+    deadline = keeping.Deadline(seconds)
+    with pytest.raises(Interrupted, match=f"{seconds:g} s were {told}$"):
+        while True:
+            deadline.demand()
+    assert deadline.last == last
 
 
 @pytest.mark.slow
@@ -573,7 +590,7 @@ def test_the_canadarm_stands_after_a_plan(tmp_path, unjudged):
 @pytest.mark.parametrize("at", ["_start", "collocated", "under", "judged"])
 def test_a_plan_that_is_interrupted_is_the_best_so_far(at, monkeypatch, capfd):
     """An iterate of the search, which says how far it is off, or the plan of a mesh; nothing before the first step."""
-    search, steps = searching.collocated, 0 if at == "_start" else 9
+    search, steps = searching.collocated, 0 if at == "_start" else 10 + 9
 
     def counted(*given):
         left = steps

@@ -64,8 +64,6 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     far as ``partial``. Raises ComputationError where there is none, likewise with it where iterations run out.
     """
     problem = _Problem(arms, wanted, intervals, before)
-    if wanted.whenever:  # intervals to every place: equations of many take seconds
-        watch()
     opti, met = problem.opti, Watch(problem.opti, watch)
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "show_eval_warnings": False}
     often = wanted.follows and wanted.least not in ("time", "excess")
@@ -73,7 +71,7 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     options |= {"ipopt.max_iter": most, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
     options |= {"ipopt.nlp_scaling_method": "none"}  # all is of a size of one already
     options |= {"ipopt.option_file_name": ""}  # not what somebody has laid into the current folder
-    opti.solver("ipopt", options | problem.derivatives | {"iteration_callback": met})
+    opti.solver("ipopt", options | derivatives(*problem.program, watch) | {"iteration_callback": met})
     solved = True
     try:
         opti.solve()
@@ -175,7 +173,7 @@ class _Problem:
         g, (low, high) = casadi.vertcat(*every), map(np.concatenate, bounds)
         self.opti.minimize(inlined(least, self.calls))
         self.opti.subject_to(self.opti.bounded(low, inlined(g, self.calls), high))
-        self.derivatives = derivatives(casadi.veccat(*self.unknowns), least, g, self.calls)
+        self.program = casadi.veccat(*self.unknowns), least, g, self.calls
 
     def _shares(self, counts: Sequence[int], parts: Array) -> MX:
         """How long intervals are, as shares of the time (1 x N): so many of one length, one after the other."""

@@ -7,7 +7,7 @@ of the calls, which has the same derivatives where it is made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 import casadi
@@ -38,14 +38,14 @@ class Repeated:
     def jacobian(self) -> casadi.Function:
         """s (n,) -> dy/ds (m x n), sparse."""
         s, y = self._traced
-        return casadi.Function("jacobian", [s], [casadi.cse(casadi.jacobian(y, s))])
+        return casadi.Function("jacobian", [s], [casadi.jacobian(y, s)])
 
     @cached_property
     def hessian(self) -> casadi.Function:
         """s (n,), mu (m,) -> the second derivative of mu' y (n x n), sparse."""
         s, y = self._traced
         mu = SX.sym("mu", y.numel())
-        return casadi.Function("hessian", [s, mu], [casadi.cse(casadi.hessian(casadi.dot(mu, y), s)[0])])
+        return casadi.Function("hessian", [s, mu], [casadi.hessian(casadi.dot(mu, y), s)[0]])
 
 
 class Call:
@@ -66,10 +66,11 @@ def inlined(expression: MX, calls: Sequence[Call]) -> MX:
     return casadi.substitute([expression], [c.answer for c in calls], [c.value for c in calls])[0]
 
 
-def derivatives(x: MX, f: MX, g: MX, calls: Sequence[Call]) -> dict[str, casadi.Function]:
+def derivatives(x: MX, f: MX, g: MX, calls: Sequence[Call], watch: Callable[[], None]) -> dict[str, casadi.Function]:
     """g with its Jacobian, and the upper triangle of the Hessian of lam_f f + lam_g' g, as ``nlpsol`` takes them.
 
     f and g are expressions of the unknowns x and of answers of calls, whose places are expressions of x alone.
+    ``watch`` is called between pieces of the work, which of a large arm take tenths of a second each.
     """
     p, lam_f, lam_g = MX.sym("p", 0), MX.sym("lam_f"), MX.sym("lam_g", g.numel())
     lagrangian = lam_f * f + casadi.dot(lam_g, g)
@@ -77,7 +78,9 @@ def derivatives(x: MX, f: MX, g: MX, calls: Sequence[Call]) -> dict[str, casadi.
     expanded, symbols, slopes, curves = [], list[list[MX]](), [], []
     for call in calls:
         s, at = call.given, MX.sym("at", *call.given.shape)
+        watch()
         step, (J, slope) = casadi.vec(s - at), _blocks(call.function.jacobian, call.count)
+        watch()
         H, curve = _blocks(call.function.hessian, call.count)
         expanded.append(call.answer + casadi.reshape(J @ step, *call.answer.shape))
         curved += casadi.dot(step, H @ step) / 2
@@ -85,14 +88,18 @@ def derivatives(x: MX, f: MX, g: MX, calls: Sequence[Call]) -> dict[str, casadi.
         slopes.append(call.function.jacobian.map(call.count)(s).nz[:])
         pulled = casadi.gradient(lagrangian, call.answer)
         curves.append(call.function.hessian.map(call.count)(s, pulled).nz[:])
+    watch()
     values = [c.value for c in calls]
     curves = casadi.substitute(curves, answers, values)
     known = [[value, c.given, *both] for value, c, *both in zip(values, calls, slopes, curves, strict=True)]
     g_near, near = casadi.substitute([g, lagrangian], answers, expanded)
+    watch()
     J_of = casadi.Function("J_of", [x, *chain(*(each[:3] for each in symbols))], [casadi.jacobian(g_near, x)])
-    H_whole = casadi.triu(casadi.hessian(near + curved, x)[0])
+    watch()
+    H_whole = casadi.triu(casadi.jacobian(casadi.gradient(near + curved, x), x))
     H_of = casadi.Function("H_of", [x, lam_f, lam_g, *chain(*symbols)], [H_whole])
     J, H = J_of(x, *chain(*(each[:3] for each in known))), H_of(x, lam_f, lam_g, *chain(*known))
+    watch()
     words = ["x", "p", "lam_f", "lam_g"]
     return {
         "jac_g": casadi.Function("jac_g", [x, p], [inlined(g, calls), J], words[:2], ["g", "jac_g_x"]),
