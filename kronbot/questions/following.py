@@ -21,6 +21,7 @@ from kronbot.model.robot import Robot
 from kronbot.questions import judgement, posed
 from kronbot.questions.bounded import demand_known, places, with_values
 from kronbot.questions.keeping import Deadline, gathered, in_time, kept
+from kronbot.questions.noise import without_rounding
 from kronbot.questions.outline import numbered
 from kronbot.questions.pressed import at_rest, pressed, told_of_forces
 from kronbot.questions.result import Outcome, Result
@@ -254,7 +255,7 @@ def _answer(
 ) -> Result:
     (before, after, missed), names = numbers, robot.coordinates
     columns = ["t", *names, *(f"{name}_dot" for name in names), *(f"torque.{joint.name}" for joint in robot.joints)]
-    series = {name: run.series[name] for name in dict.fromkeys([*columns, *path.columns, *within])}
+    series = without_rounding({name: run.series[name] for name in dict.fromkeys([*columns, *path.columns, *within])})
     summary: dict[str, Scalar] = {
         "complete": arrived,
         "duration": float(series["t"][-1]),

@@ -1,4 +1,7 @@
-"""What rounding leaves where an answer is zero: shown as 0 to people; files and JSON keep the numbers."""
+"""What rounding leaves where an answer is zero: shown as 0 to people; files and JSON keep the numbers.
+
+Not of plans, in whose search and simulations they are far below what tolerances tell: motions and torques begin at 0.
+"""
 
 from __future__ import annotations
 

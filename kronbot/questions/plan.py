@@ -18,6 +18,7 @@ from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.judgement import Wish
 from kronbot.questions.keeping import SO_FAR, Deadline, in_time, kept
 from kronbot.questions.limits import told_of_rows
+from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.pressed import told_of_forces
 from kronbot.questions.result import Outcome, Result
@@ -81,7 +82,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
     series = _rows(robot, best, own) if run is None else run.series
     names = ["t", *robot.coordinates, *(f"{name}_dot" for name in robot.coordinates)]
     names += [name for name in (*(f"torque.{joint.name}" for joint in robot.joints), *wish.limits) if name in series]
-    series = {name: series[name] for name in dict.fromkeys(names)}
+    series = without_rounding({name: series[name] for name in dict.fromkeys(names)})
     summary: dict[str, Scalar] = {
         "complete": complete,
         "duration": best.duration,
@@ -117,6 +118,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
         )
     elif complete:
         summary |= judgement.judged(posed.arm(robot, wish), robot, run, wish, best.duration, told, found.watch)
+    summary = summary_without_rounding(summary, series)
     at = {word: robot.by_name(q) for word, q in zip(("start", "goal"), found.ends, strict=True)}
     units = units_of(robot, series) if run is None else {name: run.units[name] for name in series}
     arrays = {"through": NamedArray(np.array(best.instants), numbered(len(best.instants)), "s")} if wish.through else {}

@@ -496,6 +496,7 @@ def test_a_rigid_joint_that_follows_the_smoothest_motion(unjudged):
     s = found["t"] / 2
     assert found["q1"] == pytest.approx(s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), abs=5e-4)
     assert found.summary["least"] == "change" and len(found["t"]) > 1000
+    assert found["q1"][0] == 0  # no rounding of the spline that the motor follows
     slow = two("").plan({"q1": 1}, duration=2, drive="motion", limits={"q1_dot": 0.7, "acceleration.q1": [-3, 2]})
     rate = slow["q1_dot"]
     assert 0.699 < rate.max() < 0.7 * (1 + 1e-5) and slow["acceleration.q1"].max() < 2 * (1 + 1e-5)
