@@ -62,8 +62,15 @@ def main() -> NoReturn:
 def _refuse(error: Exception) -> NoReturn:
     """Where modules get no descriptors or no memory, the one that words errors may be out of reach, too."""
     said = getattr(error, "strerror", None) or str(error) or "no memory"
-    signs = {"open files": " (ulimit -n)", "failed to map": " (ulimit -v)", "memory": " (ulimit -v)"}
-    limit = next((limit for sign, limit in signs.items() if sign in said), "")
+    limit = " (ulimit -n)" if "open files" in said else ""
+    if "failed to map" in said or "memory" in said:
+        limit = " (ulimit -v)"
+        try:
+            from kronbot.errors import memory_limits
+
+            limit = memory_limits()
+        except (ImportError, MemoryError):
+            pass
     os.write(2, f"Error: kronbot cannot begin: {said}{limit}\n".encode(errors="backslashreplace"))
     os._exit(1)
 

@@ -9,22 +9,24 @@ from dataclasses import field
 
 from kronbot.records import dataclass
 
-# How the shell calls the limits of a process that system calls fail at.
-LIMITS = {errno.EMFILE: " (ulimit -n)", errno.ENOMEM: " (ulimit -v)", errno.EFBIG: " (ulimit -f)"}
+# How the shell calls the limits of a process that system calls fail at; of memory there are several.
+LIMITS = {errno.EMFILE: " (ulimit -n)", errno.ENOMEM: "", errno.EFBIG: " (ulimit -f)"}
+_OF_MEMORY = {"RLIMIT_AS": "-v", "RLIMIT_DATA": "-d"}
 # Characters of a file's name that a message repeats.
 LONGEST_NAME = 200
 # How the system's loader says of a library that there is no memory for it, and no descriptor.
 _LOADING = {
-    "failed to map segment": "this takes more memory than there is (ulimit -v)",
-    "Cannot allocate memory": "this takes more memory than there is (ulimit -v)",
-    "Too many open files": "Too many open files (ulimit -n)",
+    "failed to map segment": errno.ENOMEM,
+    "Cannot allocate memory": errno.ENOMEM,
+    "Too many open files": errno.EMFILE,
 }
 
 
 def not_loaded(error: BaseException) -> str | None:
     """The limit of the process because of which a library could not be loaded; None for another error."""
     words = str(error) if isinstance(error, ImportError) else ""
-    return next((limit for sign, limit in _LOADING.items() if sign in words), None)
+    met = next((number for sign, number in _LOADING.items() if sign in words), None)
+    return None if met is None else said(MemoryError() if met == errno.ENOMEM else OSError(met, os.strerror(met)))
 
 
 def out_of_memory(error: BaseException) -> bool:
@@ -35,11 +37,23 @@ def out_of_memory(error: BaseException) -> bool:
 def said(error: BaseException, place: bool = True) -> str:
     """What an error says, never nothing, the file unless that is told, and the limit of the process that it met."""
     if out_of_memory(error):
-        return "this takes more memory than there is (ulimit -v)"
+        return f"this takes more memory than there is{memory_limits()}"
     if isinstance(error, OSError) and error.strerror:
         file = f": {_cut(error.filename)}" if place and error.filename else ""
-        return error.strerror + file + LIMITS.get(error.errno or 0, "")
+        limit = memory_limits() if error.errno == errno.ENOMEM else LIMITS.get(error.errno or 0, "")
+        return error.strerror + file + limit
     return str(error) or type(error).__name__
+
+
+def memory_limits() -> str:
+    """Those of memory that are set, as the shell calls them; nothing where there are none, or none are known."""
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return ""
+    known = {flag: resource.getrlimit(getattr(resource, name))[0] for name, flag in _OF_MEMORY.items()}
+    met = [flag for flag, most in known.items() if most != resource.RLIM_INFINITY]
+    return f" (ulimit {', '.join(met)})" if met else ""
 
 
 def _cut(name: object) -> str:

@@ -279,25 +279,35 @@ class Channel:
 
 
 def memory_limit() -> float:
-    """Bytes that this process may have (ulimit -v), without the stack (ulimit -s) of one thread more."""
+    """Bytes that this process may have (ulimit -v, -d), without the stack (ulimit -s) of one thread more."""
     import resource
 
-    most, stack = (resource.getrlimit(limit)[0] for limit in (resource.RLIMIT_AS, resource.RLIMIT_STACK))
-    return math.inf if most == resource.RLIM_INFINITY else most - (0 if stack == resource.RLIM_INFINITY else stack)
+    stack = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    return min(_memory_limits()) - (0 if stack == resource.RLIM_INFINITY else stack)
+
+
+def _memory_limits() -> tuple[float, float]:
+    """Bytes of all memory (ulimit -v), and of what can be written to (ulimit -d)."""
+    import resource
+
+    every = (resource.getrlimit(limit)[0] for limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
+    most, data = (math.inf if each == resource.RLIM_INFINITY else float(each) for each in every)
+    return most, data
 
 
 def memory_left() -> float:
-    """Bytes that this process may still take (ulimit -v); where what it has is not known, all that it may have."""
+    """Bytes that this process may still take (ulimit -v, -d); where what it has is not known, all that it may have."""
     import resource
 
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if most == resource.RLIM_INFINITY:
+    limits = _memory_limits()
+    if min(limits) == math.inf:
         return math.inf
     try:
         with open("/proc/self/statm") as file:
-            return most - int(file.read().split()[0]) * resource.getpagesize()
+            pages = file.read().split()
     except OSError:  # as on macOS
-        return most
+        return min(limits)
+    return min(most - int(pages[i]) * resource.getpagesize() for i, most in zip((0, 5), limits, strict=True))
 
 
 def at_native_exit(answer: Callable[[], object]) -> None:

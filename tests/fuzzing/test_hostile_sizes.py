@@ -113,7 +113,7 @@ def test_tables_of_parameters(refused, kron, tmp_path, count):
     refused(f"{GOOD}parameters:\n{crossed}x: 1\n", "unknown key")
 
 
-NO_MEMORY = "this takes more memory than there is (ulimit -v): ask for less at a time"
+NO_MEMORY = "this takes more memory than there is: ask for less at a time"
 OF_CASADI = RuntimeError(".../function.cpp:156: Error calling SXFunction::init for 'tmp_symvar': std::bad_alloc")
 
 

@@ -288,13 +288,13 @@ def test_a_limit_of_the_process_is_no_answer_of_a_case(arm, monkeypatch):
     monkeypatch.setattr(type(arm), "check", starved)
     library = ImportError("libscipy_openblas.so: failed to map segment from shared object")
     for error, told in (
-        (library, "cannot load a library: .*(ulimit -v)"),
+        (library, "cannot load a library: this takes more memory than there is"),
         (OSError(errno.EMFILE, "Many"), "ulimit -n"),
     ):
         with pytest.raises(ComputationError, match=told):
             next(arm.answers("check", [Case({}, {"error": error})]))
     (found,) = arm.answers("check", [Case({}, {"error": MemoryError()})])
-    assert "ulimit -v" in str(found)
+    assert "more memory than there is" in str(found)
 
 
 def test_check_says_nothing_of_frequencies_that_somebody_interrupts(arm, monkeypatch):
