@@ -103,6 +103,10 @@ class ComputationError(Failure):
     """The mathematics did not come through: singular, no equilibrium, the integrator gave up."""
 
 
+class Starved(ComputationError):
+    """There was no memory for it, which may be otherwise at another time."""
+
+
 class Interrupted(KronbotError):
     """The user asked to stop (Ctrl-C)."""
 

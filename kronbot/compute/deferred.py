@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar, Units
 from kronbot.description.wording import Entries
-from kronbot.errors import ComputationError, out_of_memory, said
+from kronbot.errors import ComputationError, Starved, out_of_memory, said
 from kronbot.floats import is_finite
 from kronbot.system.forking import AtWork
 from kronbot.system.interruption import OwnErrors
@@ -40,7 +40,7 @@ def computed(find: Callable[[], Found]) -> Found:
     except (MemoryError, RuntimeError) as error:
         if not out_of_memory(error):
             raise
-        raise ComputationError(f"{said(error)}: ask for less at a time") from error
+        raise Starved(f"{said(error)}: ask for less at a time") from error
 
 
 class Deferred(Mapping[str, Scalar]):

@@ -10,7 +10,7 @@ from typing import Protocol, Self
 
 from kronbot.description import choices
 from kronbot.description.wording import unknown
-from kronbot.errors import ComputationError, Interrupted, KronbotError, UsageError, said
+from kronbot.errors import ComputationError, Interrupted, KronbotError, Starved, UsageError, out_of_memory, said
 from kronbot.library import arguments
 from kronbot.library.answering import Posed, in_words
 from kronbot.library.arguments import NumberLike
@@ -59,7 +59,8 @@ def answers(robot: Varied, question: str, cases: Sequence[Case]) -> Iterator[Res
                 except Exception as error:  # a bug, or the system's: of one case, unless they all meet it
                     if limit := limits.met(error):
                         raise ComputationError(limit) from error
-                    found = ComputationError(f"{type(error).__name__}: {said(error)}")
+                    kind = Starved if out_of_memory(error) else ComputationError
+                    found = kind(f"{type(error).__name__}: {said(error)}")
             yield found
 
 

@@ -119,7 +119,7 @@ class Driver:
         if self._tried[start] < TRIES:
             heapq.heappush(self._todo, (start, stop))
             return None
-        return Done(start, stop, self.task.failed(start, LETHAL).encode(), 1)
+        return Done(start, stop, self.task.failed(start, LETHAL).encode(), 1, starved=True)
 
     def _measure(self, done: Done) -> None:
         """The size of the next chunks, by what this one has taken; the first ones of a worker take longer."""

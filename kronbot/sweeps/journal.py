@@ -29,9 +29,11 @@ _HIDDEN = "hidden"
 LONGEST = 1 << 26
 _FOREIGN = "is not a file of the user's alone: remove it"
 # The line before the rows of a chunk: its cases, how many failed, length of the rows, of the line of warnings after
-# them where there are some, and the sum of both.
+# them where there are some, the sum of both, and whether some failed of the machine: who resumes computes these again.
 _HEAD = re.compile(
-    rb'\{"cases":\[(N),(N)\],"failed":(N),"bytes":(N)(?:,"told":(N))?,"sum":(N)\}\n'.replace(b"N", rb"\d{1,18}")
+    rb'\{"cases":\[(N),(N)\],"failed":(N),"bytes":(N)(?:,"told":(N))?,"sum":(N)(,"starved":true)?\}\n'.replace(
+        b"N", rb"\d{1,18}"
+    )
 )
 
 Key = Mapping[str, object]
@@ -134,12 +136,14 @@ class Journal:
             size = file.seek(0, os.SEEK_END)
             file.seek(self.end)
             while found := _HEAD.fullmatch(file.readline(LONGEST)):
-                start, stop, failed, length, told, checksum = map(int, found.groups(b"0"))
+                *numbers, starved = found.groups(b"0")
+                start, stop, failed, length, told, checksum = map(int, numbers)
                 place, whole = file.tell(), length + told
                 content = file.read(whole) if length and whole < size and start < stop <= count else b""
                 if len(content) < max(1, whole) or zlib.crc32(content) != checksum:
                     break
-                self.places[start] = stop, failed, place, length, told
+                if starved == b"0":
+                    self.places[start] = stop, failed, place, length, told
                 self.end = file.tell()
         if any(one[1] > other[0] for one, other in pairwise(self.spans)):
             raise UsageError(f"the journal {self.name} is not as a sweep has written it: remove it")
@@ -149,8 +153,9 @@ class Journal:
         """Append a chunk. Raises KronbotError where there is no room."""
         doubts = (json.dumps(done.doubts) + "\n").encode() if done.doubts else b""
         told = b',"told":%d' % len(doubts) if doubts else b""
-        numbers = done.start, done.stop, done.failed, len(done.text), told, zlib.crc32(done.text + doubts)
-        self._write(b'{"cases":[%d,%d],"failed":%d,"bytes":%d%b,"sum":%d}\n' % numbers + done.text + doubts)
+        again = b',"starved":true' if done.starved else b""
+        numbers = done.start, done.stop, done.failed, len(done.text), told, zlib.crc32(done.text + doubts), again
+        self._write(b'{"cases":[%d,%d],"failed":%d,"bytes":%d%b,"sum":%d%b}\n' % numbers + done.text + doubts)
         place = self.end - len(done.text) - len(doubts)
         self.places[done.start] = done.stop, done.failed, place, len(done.text), len(doubts)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from kronbot.cached import cached_property
 from kronbot.compute.native import policy
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import KronbotError, Starved, UsageError
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import unit_of_kept
 from kronbot.questions.keeping import SO_FAR
@@ -59,7 +59,7 @@ class Done(NamedTuple):
     """A chunk of cases that is computed: its rows as lines of JSON, how many cases failed, how long (s) it took.
 
     ``refused`` is what a UsageError said of its first case, ``interpreted`` why there was no native code, ``doubts``
-    are the warnings of its cases, each kind once.
+    are the warnings of its cases, each kind once. ``starved`` has cases that failed of the machine, not of the robot.
     """
 
     start: int
@@ -70,6 +70,7 @@ class Done(NamedTuple):
     refused: tuple[object, ...] | None = None
     interpreted: str | None = None
     doubts: tuple[Doubt, ...] = ()
+    starved: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Task:
         begun = time.perf_counter()
         values, cases = self.cases.rows(start, stop), self.asked(start, stop)
         lines: list[str] = []
-        failed, refused, doubts = 0, None, Doubts(self._told)
+        failed, refused, doubts, starved = 0, None, Doubts(self._told), False
         answers = self.robot.answers(self.question, cases)
         for i, (row, answer) in enumerate(zip(values, answers, strict=True), start):
             try:
@@ -131,13 +132,14 @@ class Task:
                 doubts.of_case(i + 1, _doubts(answer))
             except (KronbotError, ValueError) as error:  # a number that is not finite is no JSON
                 failed += 1
+                starved |= isinstance(error, Starved)
                 if i == start and isinstance(error, UsageError):
                     refused = error.args
                 told = self.words(error).removesuffix(SO_FAR) if isinstance(error, KronbotError) else str(error)
                 found = [self.failed(i, told, row)]
             lines += found
         seconds, text = time.perf_counter() - begun, "".join(lines).encode()
-        return Done(start, stop, text, failed, seconds, refused, doubts=tuple(doubts.kinds.values()))
+        return Done(start, stop, text, failed, seconds, refused, doubts=tuple(doubts.kinds.values()), starved=starved)
 
     @cached_property
     def _told(self) -> frozenset[str]:

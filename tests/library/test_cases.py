@@ -14,7 +14,15 @@ from thinned import drawn, thinned
 
 import kronbot
 from kronbot.compute import trace
-from kronbot.errors import ComputationError, DescriptionError, Interrupted, KronbotError, UnknownName, UsageError
+from kronbot.errors import (
+    ComputationError,
+    DescriptionError,
+    Interrupted,
+    KronbotError,
+    Starved,
+    UnknownName,
+    UsageError,
+)
 from kronbot.library import cases as many
 from kronbot.questions import check
 from kronbot.sweeps.work import Case
@@ -294,7 +302,7 @@ def test_a_limit_of_the_process_is_no_answer_of_a_case(arm, monkeypatch):
         with pytest.raises(ComputationError, match=told):
             next(arm.answers("check", [Case({}, {"error": error})]))
     (found,) = arm.answers("check", [Case({}, {"error": MemoryError()})])
-    assert "more memory than there is" in str(found)
+    assert "more memory than there is" in str(found) and isinstance(found, Starved)
 
 
 def test_check_says_nothing_of_frequencies_that_somebody_interrupts(arm, monkeypatch):

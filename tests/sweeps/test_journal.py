@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from sweeps.cheap import Cheap, swept
 
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import KronbotError, Starved, UsageError
 from kronbot.sweeps.journal import Journal
 from kronbot.sweeps.place import Place
 from kronbot.system.platform import host
@@ -47,6 +47,28 @@ def test_chunks_are_found_again(file, part):
     assert texts == [task.done(*span).text for span in ((0, 3), (3, 4), (4, 6))]
     # Lines of JSON, for who wants to look.
     assert all(json.loads(line) for line in part.read_text().splitlines())
+
+
+def test_cases_that_failed_of_the_machine_are_computed_again(file, part, monkeypatch):
+    """For want of memory; chunks of others stay, and so do errors of the robot."""
+    task = swept(Cheap(), {"EI": "-1:7:9"}).task
+    answers = Cheap.answers
+    with monkeypatch.context() as poor:
+        poor.setattr(Cheap, "answers", lambda *asked: (Starved("no memory") for _ in answers(*asked)))
+        starved = task.done(3, 4)
+    journal = opened(file, overwrite=True)
+    for done in (task.done(0, 3), starved, task.done(4, 5)):
+        journal.add(done)
+    assert journal.spans == [(0, 3), (3, 4), (4, 5)] and starved.failed == 1
+    journal.close()
+    for _ in range(2):
+        journal = opened(file, resume=True)
+        again = (3, 4) not in journal.spans
+        assert journal.spans == [(0, 3), *[(3, 4)] * (not again), (4, 5)]
+        if again:
+            journal.add(task.done(3, 4))
+        journal.close()
+    assert not again
 
 
 @pytest.mark.parametrize("cut", [1, 10, 40, 90, 130])
