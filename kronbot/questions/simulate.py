@@ -44,6 +44,8 @@ from kronbot.system.interruption import Interruptions
 PURPOSE = "simulate"
 # Runs beside each other, enough for the registers of every processor where some end before the others.
 LANES = 32
+# The share of an arm's reach that errors of its coordinates may be, and nothing is told.
+SMALL = 1e-3
 Kept = TypeVar("Kept")
 
 
@@ -181,6 +183,7 @@ def _told(course: Course) -> Outcome:
         for word, columns in names.items()
     }
     told = [*begun.unmoved, *told_of_run(robot, q[seen], done[seen], run.error)]
+    told += _told_of_size(robot, run.tolerances.atol, series)
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, which(run), report, begun.start, summary, given)
         told += told_of_vibrations(robot, system.free, begun.at_start, q, values["qd"][:count], run.step)
@@ -189,6 +192,18 @@ def _told(course: Course) -> Outcome:
     return Outcome(
         Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units, about=robot), error
     )
+
+
+def _told_of_size(robot: Robot, atol: float, series: Mapping[str, Array]) -> list[str]:
+    """That an arm is hardly larger than errors which its coordinates in m may have, so that no step heeds them."""
+    places = (values for name, values in series.items() if name.startswith(("tip.", "endpoint.")))
+    reach = max(float(np.abs(values).max()) for values in places)
+    if "m" not in robot.units or not 0 < SMALL * reach < atol:
+        return []
+    return [
+        f"coordinates in m may be off by {atol:g} (atol), and the arm reaches {reach:.2g} m: implicit solvers "
+        "hardly move there, or miss; numbers of the file in another unit of length, or dop853"
+    ]
 
 
 def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, Array]:

@@ -56,6 +56,24 @@ def test_every_question_warns_beyond_a_tenth_of_the_length(question, order, aske
     assert "made for" not in said
 
 
+def test_an_arm_as_small_as_errors_that_are_allowed_is_told(tmp_path, capsys):
+    """A nanometre long, and a metre: gravity and EI are scaled so that angles are the same."""
+    scaled = ARM.replace("PAYLOAD", "0.1")
+    for size, told in ((1, False), (1e-9, True)):
+        file = tmp_path / "arm.yaml"
+        small = {"-9.81": f"{-9.81 * size}", "a: 1,": f"a: {size},", "{z: 6}": f"{{z: {6 * size**3}}}"}
+        small |= {
+            "damping: 1}": "damping: 0}",
+            "step: 0.1, drive: {q1: {pd: {kp: 900, kd: 60, target: 0}}}": "step: 0.1",
+        }
+        text = scaled
+        for word, other in small.items():
+            text = text.replace(word, other)
+        file.write_text(text)
+        assert run(["simulate", str(file), "--solver", "dop853"]) == 0
+        assert ("may be off by 1e-10 (atol), and the arm reaches 1e-09 m" in capsys.readouterr().err) == told
+
+
 def test_all_orders_side_by_side_warn_of_theirs(asked):
     summary, said = asked("statics", "0.35", "--order", "all")
     assert [summary.get(f"cases_beyond_small_deflections.{order}") for order in "012"] == [None, 1, 1]
