@@ -295,7 +295,8 @@ def test_what_a_search_has_found_outlasts_later_ones(monkeypatch):
     left, robot, found = ending(monkeypatch), two(), list[str]()
     steps = 1
     while not found or found[-1] != "effort":
-        left[0] = steps = 2 * steps
+        steps = 2 * steps
+        left[0] = BEGUN + steps
         try:
             found.append(robot.plan({"q1": 1}, duration=1, seconds=60).summary["least"])
         except Interrupted as error:
