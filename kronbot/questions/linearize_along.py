@@ -18,6 +18,7 @@ from kronbot.mechanics.linear.linear_model import LinearModel, rigid_forces
 from kronbot.mechanics.linear.monodromy import Monodromy, monodromy
 from kronbot.mechanics.linear.multipliers import Multipliers, multipliers
 from kronbot.mechanics.linear.regularity import demand_regular
+from kronbot.mechanics.linear.rounding import without_dust
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.model.build import numbers_apart
 from kronbot.model.robot import Robot
@@ -73,7 +74,8 @@ def linearize_along(
     demand_rows(duration, step, 3 * robot.n**2 + robot.n)
     times = grid(duration, step)
     _demand_tables(robot, times[-1], "the grid")
-    rows = trace.rows(np.tile(times[:, None], len(robot.motions)))
+    points = [np.tile(times[:, None], len(robot.motions))]
+    rows = without_dust(trace, points, trace.rows(*points))
     arrays = _stacks(robot, rows, times, locked or frozenset())
     told = [
         words

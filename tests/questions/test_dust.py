@@ -1,5 +1,6 @@
 """What cancels is 0 in answers: of terms within their errors nothing is left for a summary or a column."""
 
+import numpy as np
 import pytest
 from robots_in_tests import loaded
 
@@ -53,6 +54,15 @@ def test_gains_of_what_no_torque_reaches_are_zero():
 def test_forces_of_a_balance_are_zero_within_what_its_matrices_are_known_to():
     """Blades of a rotor in its plane bend across gravity by dust alone, which leaves a force that is dust of dust."""
     assert loaded(TURBINE).linearize(equilibrium=True, qd={"rotor": 1.8}).summary["largest_h_L"] == 0
+
+
+@pytest.mark.slow
+def test_matrices_along_a_motion_are_zero_where_terms_cancel():
+    """Half way a cycloidal motion has no acceleration: what that would make of K_L and D_L was 1e-14 beside 1e6."""
+    found = kronbot.load("canadarm").linearize_along()
+    for name in ("D_L", "K_L"):
+        sizes = np.abs(found[name])
+        assert sizes[sizes > 0].min() > 1e-10
 
 
 CART = """
