@@ -52,10 +52,11 @@ class Traced:
         expressions = list(outputs.values())
         self.purpose = purpose
         column = casadi.veccat(*expressions)
-        self.parameters = parameters.used_in(column)
+        needed = casadi.symvar(column)  # walks through all of it
+        self.parameters = parameters.used_in(casadi.veccat(SX(), *needed))
         self.extent = parameters.extent
         symbols = parameters.symbols(self.extent)
-        used = {symbol.element_hash() for symbol in casadi.symvar(column)}
+        used = {symbol.element_hash() for symbol in needed}
         is_used = [symbol.element_hash() in used for symbol in casadi.vertsplit(symbols)]
         # Symbols of other questions come and go, also before those of this one, and must not change what chance does.
         self.used = [place for place in parameters.in_order(self.extent) if is_used[place]]

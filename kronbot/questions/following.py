@@ -197,7 +197,7 @@ def _equations(robot: Robot, columns: Sequence[str]) -> tuple[Repeated, Repeated
     bent = casadi.jtimes(rate, q, qd) + casadi.jtimes(rate, qd, qdd)
     whole = casadi.densify(casadi.vertcat(inverse_dynamics(state, qdd), bent))
     numbers = robot.parameters
-    numbers.require({name for name in numbers.used_in(whole) if numbers.values[name] is None}, PURPOSE)
+    numbers.require(numbers.free_in(whole), PURPOSE)
     symbols = numbers.symbols(numbers.extent)
     of_motion = casadi.Function("equations", [q, qd, qdd, symbols], [whole])
     return with_values(robot, of_motion), with_values(robot, casadi.Function("y", [q, symbols], [casadi.densify(y)]))

@@ -116,7 +116,7 @@ def _forces(robot: Robot) -> Repeated:
     q, qd, qdd = (SX.sym(word, robot.n) for word in ("q", "qd", "qdd"))
     needed = casadi.densify(inverse_dynamics(pressed(propagate(replace(robot, stops=()), q, qd)), qdd))
     numbers = robot.parameters
-    numbers.require({name for name in numbers.used_in(needed) if numbers.values[name] is None}, "plan")
+    numbers.require(numbers.free_in(needed), "plan")
     return with_values(robot, casadi.Function("forces", [q, qd, qdd, numbers.symbols(numbers.extent)], [needed]))
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 
-import control
 import mpmath
 import numpy as np
 import pytest
@@ -41,6 +40,8 @@ def matrices(arm):
 
 
 def test_lqr_and_kalman_are_those_of_others(arm, best):
+    import control  # and with it SciPy's statistics, which most tests do without
+
     A, B, states = matrices(arm)
     Q, R = np.diag([WEIGHTS.get(name, 0) for name in states]), np.diag([0.1, 0.5])
     P = solve_continuous_are(A, B, Q, R)
@@ -72,6 +73,8 @@ def test_poles_that_are_all_0_have_no_cost_to_simulate():
 def test_a_filter_takes_margins_away(arm, best):
     """Doyle (1978): with gains f [1, 1] and d [1, 1] the loop bears gains up to 1 + 1/(d f) at most; and of the arm the
     largest of the sensitivity less a half, by python-control, and the poles of both parts."""
+    import control
+
     A, B, C = np.array([[1.0, 1], [0, 1]]), np.array([[0.0], [1]]), np.array([[1.0, 0]])
     before = 1.0
     for size in (1.0, 1e2, 1e4):

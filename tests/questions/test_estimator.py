@@ -6,7 +6,6 @@ import pytest
 from casadi import SX
 from robots_in_tests import boom_and_arm
 from scipy.linalg import expm, solve_continuous_are
-from scipy.stats import kstest
 
 import kronbot
 from kronbot.cli.main import run as command_line
@@ -47,6 +46,8 @@ def pairs(seed, count):
 
 @pytest.mark.parametrize("seed", [0, 12, 4_000_000_000])
 def test_noise_is_that_of_a_recursion_of_whole_numbers(seed):
+    from scipy.stats import kstest
+
     state = SX.sym("state", 2)
     step = casadi.Function("step", [state], [*normal(state, 3)])
     at, found = casadi.evalf(seeded(SX(seed))), []

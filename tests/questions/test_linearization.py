@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import casadi
-import control
 import numpy as np
 import pytest
 import sympy
@@ -411,6 +410,8 @@ def test_gauges_read_the_curvature_of_the_beam():
 
 def test_the_mat_file_opens_in_scipy_and_python_control(tmp_path, capsys):
     """A, B, C, D of the file are those on screen, and a system of python-control with the same poles."""
+    import control
+
     file = tmp_path / "arm.mat"
     arguments = ["linearize", "khang", "--equilibrium", "--q", "qa=-pi/3"]
     assert kronbot([*arguments, "-q", "-o", str(file)]) == 0

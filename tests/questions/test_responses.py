@@ -13,10 +13,6 @@ from kronbot.mechanics.linear.responses import transfer
 from kronbot.mechanics.linear.state_space import StateSpace
 from kronbot.questions.linearize import outline
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    control = pytest.importorskip("control")
-
 ARM = kronbot.load("canadarm-craig-bampton", order="1")
 HELD = """
 kronbot: 1
@@ -33,6 +29,9 @@ control: {q1: {pid: {kp: 50, kd: 12}}}
 
 def test_responses_are_those_of_python_control():
     """Of every output to every input, over time and over frequency."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        control = pytest.importorskip("control")
     given = {
         "q": {"q1": 0.1, "q2": 0.5},
         "lock": "q3",
