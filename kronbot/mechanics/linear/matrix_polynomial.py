@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.records import dataclass
 

@@ -90,19 +90,19 @@ def refined(p: Polynomial, s: Numbers, right: Numbers | None = None, left: Numbe
     errors = _errors(p, s, X.T, Y.T, slope, near_by.rest)
     after, rest = s + step, near_by.rest
 
-    @np.errstate(all="ignore")
     def vectors() -> Vectors:
-        left_over = residual + step[:, None] * change
-        if len(p.matrices) == 3:
-            A = p.matrices[2]
-            left_over += step[:, None] ** 2 * (A @ each(A, X.T[:, :, None])).reshape(X.T.shape)
-        # The same inverse takes the step out of the vectors.
-        x, back = _turned(X.T, rest, left_over, near_by.scale)
-        left_over = left_over - (p.at(after) @ back[:, :, None])[:, :, 0]
-        y = x.conj()
-        if not p.symmetric:
-            y, _ = _turned(Y.T, rest.conj().swapaxes(1, 2), p.residual(after, Y, left=True).T, near_by.scale)
-        return Vectors(*(part.astype(complex) for part in (x, y, rest, left_over)))
+        with np.errstate(all="ignore"):
+            left_over = residual + step[:, None] * change
+            if len(p.matrices) == 3:
+                A = p.matrices[2]
+                left_over += step[:, None] ** 2 * (A @ each(A, X.T[:, :, None])).reshape(X.T.shape)
+            # The same inverse takes the step out of the vectors.
+            x, back = _turned(X.T, rest, left_over, near_by.scale)
+            left_over = left_over - (p.at(after) @ back[:, :, None])[:, :, 0]
+            y = x.conj()
+            if not p.symmetric:
+                y, _ = _turned(Y.T, rest.conj().swapaxes(1, 2), p.residual(after, Y, left=True).T, near_by.scale)
+            return Vectors(*(part.astype(complex) for part in (x, y, rest, left_over)))
 
     return Steps(s.astype(complex), after.astype(complex), errors, vectors)
 
