@@ -246,7 +246,7 @@ def test_equal_sweeps_have_equal_pictures(beam):
 
 def test_units_of_numbers_and_counts_that_nobody_asked_for(beam):
     """What people look at comes first, in its unit."""
-    picture = pictured(beam, "simulate", {"EIy": "5:60:3"}, duration=0.5, qd={"arm.w1": 1})
+    picture = pictured(beam, "simulate", {"EIy": "5:60:3"}, duration=0.5, solver="rodas", qd={"arm.w1": 1})
     labels = {axis.get_title(loc="left"): axis.get_ylabel() for axis in picture.values()}
     assert labels["energy_imbalance"].endswith("J]") and labels["peak_deflection.arm"] in ("[m]", "[mm]")
     assert list(labels)[-2:] == ["steps", "evaluations"]
