@@ -243,7 +243,7 @@ def test_formulas(arm):
 
 def test_nothing_in_an_answer_can_be_changed(arm):
     """Neither mappings nor numbers, by whatever name; answers can be put into sets."""
-    answer, run = arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05)
+    answer, run = arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05, solver="rodas")
     for mapping in (answer.summary, answer.at, answer.at["q"], answer.arrays, run.series, run.units):
         with pytest.raises(TypeError):
             mapping["x"] = 1
@@ -267,12 +267,12 @@ def test_an_answer_is_a_collection_of_names(arm):
     assert "J_T" in arm.jacobian()
     assert "K_T" not in arm.jacobian()
     assert list(arm.jacobian()) == ["J_T", "J_R"]
-    assert list(arm.simulate(0.1, 0.05))[0] == "t"
+    assert list(arm.simulate(0.1, 0.05, solver="rodas"))[0] == "t"
 
 
 def test_entries_that_are_not_there(arm):
     """An error of kronbot's, with what there is, that is a KeyError; asking first costs none. Pickles do the same."""
-    answer, run = arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05)
+    answer, run = arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05, solver="rodas")
     for held in (answer, run, *pickle.loads(pickle.dumps((answer, run)))):
         mappings = (held.at, *held.at.values(), held.arrays, held.series, held.summary, held.units, held.source, held)
         for mapping in mappings:
@@ -290,7 +290,7 @@ def test_entries_that_are_not_there(arm):
 
 def test_answers_can_be_pickled(arm):
     """For processes; they come back read-only, and equal: as many as there are are in a set of them and theirs."""
-    answers = [arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05), arm.symbolic().jacobian()]
+    answers = [arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05, solver="rodas"), arm.symbolic().jacobian()]
     assert answers[0] == arm.jacobian(q=[0.1, 0.2]) and answers[0] != arm.jacobian(q=[0.1, np.nextafter(0.2, 1)])
     assert len({*answers, *pickle.loads(pickle.dumps(answers))}) == len(answers)
     for answer in answers:
@@ -342,7 +342,7 @@ def test_views_of_pandas(arm):
     assert isinstance(answer.arrays["tau"].to_pandas(), pandas.Series)
     stack = arm.jacobian({"q1": [0.0, 0.1]}).arrays["J_T"].to_pandas()
     assert stack.loc[(2, "x"), "q1"] == arm.jacobian({"q1": 0.1})["J_T"][0, 0]
-    series = arm.simulate().to_pandas()
+    series = arm.simulate(solver="rodas").to_pandas()
     assert list(series.columns[:2]) == ["t", "q1"]
     with pytest.raises(UsageError, match="has no series"):
         answer.to_pandas()
@@ -354,13 +354,13 @@ def test_views_of_xarray(arm):
     assert answer["J_T"].sel({"case": 1, "J_T.row": "x", "J_T.column": "upper.v1"}) == 0.0
     assert answer.attrs == {"robot": "arm", "order": "1"}
     assert arm.jacobian().arrays["J_T"].to_xarray().attrs["units"]["rows"] == ["m", "m", "m"]
-    assert arm.simulate().to_xarray()["q1"].dims == ("t",)
+    assert arm.simulate(solver="rodas").to_xarray()["q1"].dims == ("t",)
 
 
 def test_views_need_their_library(arm, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(UsageError, match="pip install pandas"):
-        arm.simulate().to_pandas()
+        arm.simulate(solver="rodas").to_pandas()
 
 
 def test_joints_to_lock_in_words(arm):
@@ -434,7 +434,7 @@ def test_arrays_of_numpy_are_taken_and_stay_writeable(arm):
         arm.taylor(q=q, delta=q),
         arm.linearize(q, force=forces[0]),
         arm.statics(angles={arm.joints[0]: angles}, forces=forces),
-        arm.simulate(np.float32(0.1), np.float64(0.05), q=q),
+        arm.simulate(np.float32(0.1), np.float64(0.05), q=q, solver="rodas"),
     ):
         assert len(list(answer)) > 0
     assert all(array.flags.writeable for array in (q, rows, forces, angles))

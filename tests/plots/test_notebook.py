@@ -55,7 +55,7 @@ def test_print_is_the_table_of_the_command_line(question, capsys):
 
 
 def test_a_printed_series_says_where_the_rest_is():
-    told = str(kronbot.load("khang").simulate(duration=1, step=0.05))
+    told = str(kronbot.load("khang").simulate(duration=1, step=0.05, solver="rodas"))
     assert "11 of 21 rows" in told
     assert "all of them: answer[NAME]" in told
     assert "--" not in told
@@ -72,7 +72,7 @@ def test_a_notebook_shows_arrays_with_names_and_units():
 
 
 def test_a_notebook_shows_rows_of_a_series():
-    answer = kronbot.load("khang").simulate(duration=1, step=0.05)
+    answer = kronbot.load("khang").simulate(duration=1, step=0.05, solver="rodas")
     series, _ = Read(answer._repr_html_()).tables
     assert series[0][:2] == ["t [s]", "qa [rad]"]
     assert [float(row[0]) for row in series[1:]] == pytest.approx([0.1 * i for i in range(11)])

@@ -374,7 +374,8 @@ def test_outputs_of_a_run_have_diagrams(picture):
     robot = kronbot.load("canadarm")
     outputs = "reaction:q1,velocity:endpoint,power:q2"
     plain, more = (
-        panels(picture(simulation.draw, robot.simulate(0.2, 0.05, outputs=asked))) for asked in ((), outputs)
+        panels(picture(simulation.draw, robot.simulate(0.2, 0.05, outputs=asked, solver="rodas")))
+        for asked in ((), outputs)
     )
     kinds = [title.partition("; ") for title in more if title not in plain]
     assert list(dict.fromkeys(kind for kind, _, _ in kinds)) == ["reaction", "velocity", "power"]
@@ -425,7 +426,7 @@ def test_deviations_of_elastic_joints_are_those_of_their_motors(picture):
     links += "pose: {}, rigid: {mass: 1, com: [1, 0, 0]}}"
     motion = "motion: {j: {type: trapezoid, from: 0, to: 1, duration: 1}}"
     robot = kronbot.loads(f"kronbot: 1\nname: arm\ngravity: [0, -9.81, 0]\nlinks: [{links}]\n{motion}\n")
-    result = robot.simulate(duration=0.2, step=0.01)
+    result = robot.simulate(duration=0.2, step=0.01, solver="rodas")
     figure = picture(simulation.draw, result)
     drawn = np.abs(line(starting(figure, "deviation"), "j.motor").get_ydata()).max()
     peak = result.summary["peak_deviation.j"]
@@ -1395,7 +1396,7 @@ elements:
 def test_a_base_that_floats_and_elements_are_seen(picture):
     """Where the base goes and turns, how long elements are and what pulls them, and the elements on the robot."""
     robot = kronbot.loads(HUNG)
-    run = robot.simulate(0.4, 0.1, q={"q1": 0.3})
+    run = robot.simulate(0.4, 0.1, q={"q1": 0.3}, solver="rodas")
     figure = picture(simulation.draw, run)
     moved = [each for each in figure.axes if each.get_title(loc="left").startswith("floating base")]
     # In the plane: x and z in metres, ry in degrees.
@@ -1483,7 +1484,7 @@ def test_plans_draw_torsion_apart_from_bending(picture):
     assert text != robots_in_tests.BOOM
     text = text.replace("payload: {mass: 0.5}", "payload: {mass: 0.5, com: [0, 0, 0.2]}")
     robot = Robot(robots_in_tests.model(text))
-    moved = robot.simulate(0.1, 0.05, qd={"q1": 1})  # the picture asks nothing more of a plan
+    moved = robot.simulate(0.1, 0.05, qd={"q1": 1}, solver="rodas")  # the picture asks nothing more of a plan
     figure = picture(plan.draw, replace(moved, summary={"complete": True}))
     demand_sound(figure)
     for title, name in (("bending, modal coordinates", "boom.v1"), ("torsion, modal coordinates", "boom.t1")):
