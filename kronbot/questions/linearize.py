@@ -150,7 +150,7 @@ class Linearization:
         beside = seen(linear, others, choice.inputs, choice.locked) if others else {}
         inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "tau": linear.tau, "force": linear.force}
         parts = {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L, "h": linear.h_L, "g": linear.forces, "E": E, "P": P}
-        return inputs, parts | beside
+        return inputs, parts | beside | linear.holding
 
     @cached_property
     def _loop(self) -> Trace:

@@ -138,7 +138,7 @@ def _along(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
     linear = LinearModel.about_any_motion(robot)
     rigid = rigid_forces(robot, linear)
     parts = [casadi.substitute(part, linear.tau, rigid) for part in (linear.M_L, linear.D_L, linear.K_L, linear.h_L)]
-    return linear.along_motions(dict(zip("MDKh", parts, strict=True)))
+    return linear.along_motions(dict(zip("MDKh", parts, strict=True)) | linear.holding)
 
 
 def _stacks(robot: Robot, rows: dict[str, Array], times: Array, locked: frozenset[int]) -> dict[str, NamedArray]:

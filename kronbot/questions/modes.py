@@ -66,7 +66,9 @@ class Vibrations:
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         demand_inertia(self.robot)
         linear = LinearModel.about_any_motion(numbers_apart(self.robot))
-        return {"q": linear.q, "qd": linear.qd}, dict(zip("MDK", linear.in_steady_spin(), strict=True))
+        parts = dict(zip("MDK", linear.in_steady_spin(), strict=True))
+        held = dict(zip(linear.holding, linear.on_rigid_motion(*linear.holding.values()), strict=True))
+        return {"q": linear.q, "qd": linear.qd}, parts | held
 
     def entries(self, q: Array, qd: Array) -> Entries:
         """M, D, K at postures and rates (N, n)."""

@@ -423,6 +423,44 @@ def test_statics_leans_on_a_stop_and_linear_models_say_so(dropped):
     assert not any("stop" in told for told in dropped.linearize(q=[1]).warnings)
 
 
+REACHING = """
+kronbot: 1
+name: reaching
+gravity: [0, -9.81, 0]
+links:
+  - {name: a, joint: {type: revolute, name: q1, limits: [-1, 0.7], stops: {stiffness: 1e4, damping: 3}},
+     pose: {}, rigid: {mass: 1, com: [0.4, 0, 0]}}
+  - {name: b, joint: {type: revolute, name: q2, limits: [-0.3, 1], stops: {stiffness: 1e4}},
+     pose: {xyz: [1, 0, 0]}, rigid: {mass: 1, com: [0.4, 0, 0]}}
+  - {name: c, joint: {type: revolute, name: q3, limits: [-1.1, 0.9], stops: {stiffness: 1e4}},
+     pose: {xyz: [1, 0, 0]}, rigid: {mass: 1, com: [0.4, 0, 0]}}
+  - name: d
+    joint: {type: revolute, name: q4}
+    pose: {xyz: [1, 0, 0]}
+    flexible: {length: 1, mass: 1, EI: {z: 50}, modes: {v: 1}, shape: craig-bampton}
+elements:
+  - {name: rope, type: tendon, between: [world, a], points: [[1.1, -2.3, 0], [0, 0, 0]], stiffness: 1e4, rest: hypot}
+motion: {q1: {type: polynomial, from: 0.2, to: 0.7, duration: 1, degree: 5}}
+""".replace("hypot", "sqrt(0.1**2 + 2.3**2)")
+
+
+def test_exactly_at_what_is_one_sided_models_are_those_of_the_free_side():
+    """Not those of both sides, as if what jumps there were rounding: at stops, and a tendon at its rest."""
+    arm = kronbot.loads(REACHING)
+    posture = {"q1": 0.7, "q2": -0.3, "q3": 0.9}
+    inside = {name: value * (1 - 1e-9) for name, value in posture.items()}
+    for question in (arm.modes, arm.linearize):
+        at, beside = question(q=posture), question(q=inside)
+        for name in (name for name in at.arrays if name.startswith(("frequencies", "poles"))):
+            assert at[name] == pytest.approx(beside[name], rel=1e-7)
+        told = [{word: said for word, said in each.summary.items() if isinstance(said, str)} for each in (at, beside)]
+        assert told[0] == told[1]
+    free = kronbot.loads(REACHING.replace(", stops: {stiffness: 1e4, damping: 3}", ""))
+    assert arm.linearize_along(duration=1, step=0.5)["K_L"] == pytest.approx(
+        free.linearize_along(duration=1, step=0.5)["K_L"], rel=1e-12, abs=1e-12
+    )
+
+
 SLIDERS = """
 kronbot: 1
 name: sliders

@@ -14,9 +14,11 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.description.names import WORLD
+from kronbot.mechanics.linear.rounding import HOLDING
 from kronbot.mechanics.multibody.kinematics import attached, frame, relative_motion
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix, propagate
+from kronbot.mechanics.multibody.stops import Contacts, one_sided
 from kronbot.model.build import rigid_arm
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
@@ -90,6 +92,11 @@ class LinearModel:
     def h_L(self) -> SX:
         """What acts on the deviation (n x 1) (64): zero at an equilibrium."""
         return -self._balance
+
+    @cached_property
+    def holding(self) -> dict[str, SX]:
+        """Which stops and tendons hold (m x 1), under the word that :mod:`rounding` looks for; nothing without any."""
+        return {HOLDING: Contacts.of(self.robot, self.q, self.qd).holding} if one_sided(self.robot) else {}
 
     def in_steady_spin(self) -> tuple[SX, SX, SX]:
         """M_L, D_L, K_L (n x n) about straight beams, without torques, load and accelerations; a floating base that

@@ -29,6 +29,9 @@ SHARE = 1e-2
 FAINT, BLOCK = 1e-14, 512
 # What a system is by what its entries are one by one: so is each part of it.
 BY_ENTRIES = ("symmetric", "undamped", "reciprocal")
+# The output with what stops and tendons hold: what holds beside a point and not at it tells
+# nothing of its rounding; so many pairs are looked at where all of a few are such.
+HOLDING, MANY = "holding", 64
 # The output with the part of gains in K and D (n x 2n), numbers of a file that are exact.
 FED = "fed"
 
@@ -181,12 +184,30 @@ def _faint(outputs: Sequence[Array]) -> npt.NDArray[np.bool_]:
 
 def _with_errors(trace: Trace, points: Sequence[Array]) -> tuple[Array, Array]:
     """All outputs (N, numbers) at points, and what rounding does to them."""
-    every = trace.beside(points, STEP, PAIRS)
+    A, turned, left = _changes(trace, points, PAIRS)
+    if HOLDING in trace.outputs and (lost := np.isnan(turned).all(axis=1)).any():
+        some = np.flatnonzero(lost)
+        _, turned[some], left[some] = _changes(trace.of_some(some), [part[some] for part in points], MANY)
+    return A, SAFETY * ROUNDING / (2 * STEP) * turned + 2 * left + ROUNDING * np.abs(A)
+
+
+def _changes(trace: Trace, points: Sequence[Array], pairs: int) -> tuple[Array, Array, Array]:
+    """All outputs (N, numbers) at points; the largest differences between pairs of points beside them; and the largest
+    second ones. NaN where all pairs have other stops and tendons that hold: those are no rounding."""
+    every = trace.beside(points, STEP, pairs)
     A = every[0]
     with np.errstate(invalid="ignore"):
-        ahead, back = every[1 : 1 + PAIRS] - A, every[1 + PAIRS :] - A
-        turned, left = (np.fmax.reduce(np.abs(change)) for change in (ahead - back, ahead + back))
-    return A, SAFETY * ROUNDING / (2 * STEP) * turned + 2 * left + ROUNDING * np.abs(A)
+        ahead, back = every[1 : 1 + pairs] - A, every[1 + pairs :] - A
+        second = ahead + back
+        if HOLDING in trace.outputs:
+            held = np.array([trace.named(each)[HOLDING].reshape(len(A), -1) for each in every])
+            first, other = np.split((held[1:] != held[0]).any(axis=2)[:, :, None], 2)
+            # Where points to one side are left, what is beside a difference to that side is in it.
+            second = np.where(first, back, np.where(other, ahead, second))
+            ahead, back = np.where(first, -back, ahead), np.where(other, -ahead, back)
+            second, ahead = (np.where(first & other, np.nan, each) for each in (second, ahead))
+        turned, left = (np.fmax.reduce(np.abs(change)) for change in (ahead - back, second))
+    return A, turned, left
 
 
 def _with_dust(rows: Array, errors: Array) -> Array:

@@ -66,6 +66,11 @@ class Contacts:
         return casadi.if_else(self.depths > 0, casadi.fmax(0, self.forces), 0)
 
     @property
+    def holding(self) -> SX:
+        """Which of them push or pull (m x 1), 1 or 0."""
+        return casadi.if_else(self.depths > 0, self.forces > 0, 0)
+
+    @property
     def energy(self) -> SX:
         """Of all, J."""
         return casadi.dot(self.k, casadi.fmax(0, self.depths) ** 2) / 2
