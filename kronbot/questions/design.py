@@ -20,6 +20,7 @@ from kronbot.description.wording import listing, unknown
 from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.feedback import (
+    Reached,
     costless,
     disk_margin,
     estimated,
@@ -150,18 +151,17 @@ def design(
         "K": NamedArray(K, inputs, "SI", states),
         **told_poles(closed),
     }
-    if P is not None:
-        arrays["P"] = NamedArray((P + P.T) / 2, states, "SI", states)
+    arrays |= {} if P is None else {"P": NamedArray((P + P.T) / 2, states, "SI", states)}
     if wish.noise is not None:
-        seen = _observer(system, (A, B), (E, dE), poles, at, wish.noise, states, inputs)
+        seen = _observer(system, (A, B, rest), (E, dE), (poles, lost, idle), at, wish.noise, states, inputs)
         C = np.eye(2 * n)[[states.index(name) for name in seen["L"].columns or ()]]
-        if len(rest.A) == 2 * n:
-            every = np.concatenate([both(closed.poles), both(seen["observer_poles"].values)])
-            summary["filtered_disk_margin"] = disk_margin(*filtered(A, B, C, K, seen["L"].values), every)[0]
+        every = np.concatenate([both(closed.poles), both(seen["observer_poles"].values)])
+        summary["filtered_disk_margin"] = disk_margin(*filtered(rest, C, K, seen["L"].values), every)[0]
         arrays |= seen
     stopped = None
-    which = "it" if len(unreached) == 1 else "them"
-    told += [f"no torque reaches {listing(unreached, 3)}: the gains leave {which} alone"] if unreached else []
+    alone = "the gains" + " and the filter" * (wish.noise is not None)
+    alone += f" leave {'it' if len(unreached) == 1 else 'them'} alone"
+    told += [f"no torque reaches {listing(unreached, 3)}: {alone}"] if unreached else []
     slowest, fastest = float(np.abs(closed.poles.real).min()), float(np.abs(closed.poles).max())
     if P is not None and not locked:
         model = found, P, Q, R, states, inputs, slowest, fastest
@@ -215,19 +215,16 @@ def _unmoved(system: SecondOrder, E: Array, dE: Array, poles: Sequence[Pole]) ->
 
 def _observer(
     system: SecondOrder,
-    model: tuple[Array, Array],
+    model: tuple[Array, Array, Reached],
     forces: tuple[Array, Array],
-    poles: Sequence[Pole],
+    moving: tuple[Sequence[Pole], Sequence[Pole], Array],
     at: Array,
     noise: Mapping[str, float],
     states: Sequence[str],
     inputs: Sequence[str],
 ) -> dict[str, NamedArray]:
-    """The Kalman filter: densities of the noise of sensors that see a state each, and of torques (default 1).
-
-    With all that simulations want of it (``estimator``), as a file has it.
-    """
-    A, B = model
+    """The Kalman filter, as simulations want it: of densities of noise of torques, and of sensors of a state each."""
+    (A, B, rest), (poles, lost, idle) = model, moving
     sensors = {name: value for name, value in noise.items() if name not in inputs}
     if not sensors:
         raise UsageError(Argument("noise"), ": a Kalman filter wants sensors, like q1: 1e-4")
@@ -235,13 +232,14 @@ def _observer(
     moved = _by_name({name: value for name, value in noise.items() if name in inputs}, inputs, "noise", 1.0)
     C = np.eye(len(states))[[states.index(name) for name in sensors]]
     E, dE, by_noise = (each[:, moved > 0] for each in (*forces, B))
-    reached_so = stirred(system, A, by_noise, _unmoved(system, E, dE, poles)[0] if moved.any() else [])
+    still, alone = (_unmoved(system, E, dE, poles)[0], (lost, idle)) if moved.any() else ([], ([], idle[:, :0]))
+    reached_so = stirred(system, A, by_noise, still, *alone)
     L = observer(reached_so, C, np.diag(moved[moved > 0] ** 2), np.diag(np.array(list(sensors.values())) ** 2))
     columns = [AT, *(SEEN + name for name in sensors), *inputs, *states]
     return {
         "estimator": NamedArray(np.column_stack([at, L, B, A]), list(states), "SI", columns),
         "L": NamedArray(L, list(states), "SI", list(sensors)),
-        **told_poles(Modes(estimated(system, A, L, C), len(A)), "observer_"),
+        **told_poles(Modes(reached_of(estimated(system, A, L, C), lost, len(rest.A)), len(A)), "observer_"),
     }
 
 

@@ -73,12 +73,13 @@ def test_units_and_a_common_factor_change_nothing():
         others = stationary(A, B, factor * Q, factor * R)
         assert others[1] == pytest.approx(K, rel=1e-13)
         assert others[0] / factor == pytest.approx(P, rel=1e-13)
-    states, inputs = 2.0 ** np.arange(-12, 12, 3), 2.0 ** np.array([9, -20, 3, 0])
-    _, other = stationary(
-        A * states[:, None] / states, B * states[:, None] / inputs, Q / states[:, None] / states,
-        R / inputs[:, None] / inputs,
-    )  # fmt: skip
-    assert other * states / inputs[:, None] == pytest.approx(K, rel=1e-13)
+    for states in (2.0 ** np.arange(-12, 12, 3), 2.0 ** np.arange(-280, 280, 70)):  # of bodies that nobody can see, too
+        for inputs in (2.0 ** np.array([9, -20, 3, 0]), 2.0 ** np.array([-150, 150, -90, 60])):
+            _, other = stationary(
+                A * states[:, None] / states, B * states[:, None] / inputs, Q / states[:, None] / states,
+                R / inputs[:, None] / inputs,
+            )  # fmt: skip
+            assert other * states / inputs[:, None] == pytest.approx(K, rel=1e-13)
 
 
 def test_what_has_no_solution_says_why():
@@ -92,5 +93,7 @@ def test_what_has_no_solution_says_why():
         observer(whole, np.array([[1.0, 0, 0, 0]]), np.eye(1), np.eye(1))
     P, K = stationary(oscillators, B, 0 * Q, np.eye(1))
     assert not P.any() and not K.any()
-    with pytest.raises(ComputationError, match="too far apart"):
+    with pytest.raises(ComputationError, match="would be lost to rounding"):
         stationary(oscillators, B, 1e300 * Q, 1e-300 * np.eye(1))
+    with pytest.raises(ComputationError, match="too far apart"):
+        stationary(oscillators, B, Q, np.array([[1e-320]]))

@@ -14,7 +14,7 @@ import kronbot
 from kronbot.cli.main import run as command_line
 from kronbot.errors import ComputationError, DescriptionError, Interrupted, UsageError
 from kronbot.library.robot import Robot
-from kronbot.mechanics.control.feedback import disk_margin, filtered
+from kronbot.mechanics.control.feedback import Reached, disk_margin, filtered
 from kronbot.questions import design
 from kronbot.questions.design import outline, with_gains
 
@@ -79,13 +79,15 @@ def test_a_filter_takes_margins_away(arm, best):
     before = 1.0
     for size in (1.0, 1e2, 1e4):
         f = d = 2 + np.sqrt(4 + size)
-        alpha, _ = disk_margin(*filtered(A, B, C, f * np.ones((1, 2)), d * np.ones((2, 1))))
+        alpha, _ = disk_margin(
+            *filtered(Reached(A, B, np.eye(2), np.eye(2)), C, f * np.ones((1, 2)), d * np.ones((2, 1)))
+        )
         most = (2 + alpha) / (2 - alpha)
         assert 1 < most <= 1 + 1 / (d * f) + 1e-9 and 0 < alpha < before
         before = alpha
     A, B, states = matrices(arm)
     C = np.eye(len(A))[[states.index("q1"), states.index("q2")]]
-    whole = filtered(A, B, C, best["K"], best["L"])
+    whole = filtered(Reached(A, B, *[np.eye(len(A))] * 2), C, best["K"], best["L"])
     poles = np.concatenate([np.linalg.eigvals(A - B @ best["K"]), np.linalg.eigvals(A - best["L"] @ C)])
     assert np.sort_complex(np.linalg.eigvals(whole[0] - whole[1] @ whole[2])) == pytest.approx(
         np.sort_complex(poles), rel=1e-4

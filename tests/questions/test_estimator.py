@@ -197,3 +197,44 @@ def test_what_no_noise_moves_has_no_gains():
     C = np.eye(len(A))[[names.index("q1")]]
     P = solve_continuous_are(A.T, C.T, B @ B.T, [[1e-8]])
     assert pytest.approx(P @ C.T / 1e-8, rel=1e-6, abs=1e-6) == L
+
+
+WHIPPING = """
+kronbot: 1
+name: whipping
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: a
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 1, EI: {y: 20, z: 20}, modes: {v: 2, w: 1}, shape: craig-bampton}
+  - name: b
+    joint: {type: revolute, name: q2}
+    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.7, EI: {y: 11, z: 11}, modes: {v: 1, w: 1}, shape: craig-bampton}
+"""
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["", "base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 1.2, Izz: 1.4}}}\n"],
+    ids=["fixed", "floating"],
+)
+def test_what_no_torque_reaches_is_left_alone_by_the_filter_too(base):
+    """Bending across the plane and momenta, undamped: the filter and its margin are those of an arm that does not bend
+    so; its poles within what its gains of 1e7 make of a rounding.
+    """
+    asked = {"lqr": True, "q": {"q2": 0.5}, "noise": {"q1": 1e-4, "q2": 1e-3, "torque.q1": 0.3}}
+    whole, planar = (kronbot.loads(text + base).design(**asked) for text in (WHIPPING, WHIPPING.replace(", w: 1", "")))
+    L, names = whole["L"], list(whole.arrays["L"].rows)
+    across = [place for place, name in enumerate(names) if ".w" in name]
+    assert (
+        len(across) == 4
+        and not L[across].any()
+        and any("the filter leave them alone" in told for told in whole.warnings)
+    )
+    assert np.delete(L, across, axis=0) == pytest.approx(planar["L"], rel=1e-9, abs=1e-9 * np.abs(L).max())
+    assert whole["observer_poles"] == pytest.approx(planar["observer_poles"], rel=1e-5)
+    margins = [found.summary["filtered_disk_margin"] for found in (whole, planar)]
+    assert margins[0] == pytest.approx(margins[1], rel=1e-7) and 0.5 < margins[0] < 2

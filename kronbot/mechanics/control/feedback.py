@@ -87,16 +87,19 @@ def reached(system: SecondOrder, A: Array, B: Array, lost: Sequence[Pole], idle:
     return Reached(T @ A @ N, T @ B, N, T)
 
 
-def stirred(system: SecondOrder, A: Array, B: Array, still: Sequence[Pole]) -> Reached:
-    """The states that noise through inputs reaches, where swinging poles ``still`` are others.
+def stirred(
+    system: SecondOrder, A: Array, B: Array, still: Sequence[Pole], lost: Sequence[Pole], idle: Array
+) -> Reached:
+    """The states that noise through inputs reaches, where swinging poles ``still`` are others, those of them that are
+    ``lost`` to all inputs, and free directions ``idle``.
 
-    What nothing damps, and modes that cannot be told from others, are left in.
+    What inputs move and nothing damps, and modes that cannot be told from others, are left in.
     """
-    damped, none = [pole for pole in still if -pole.value.real > STAYING * abs(pole.value)], np.zeros((len(A) // 2, 0))
+    gone = [p for p in still if -p.value.real > STAYING * abs(p.value) or any(p is other for other in lost)]
     try:
-        return reached(system, A, B, damped, none)
+        return reached(system, A, B, gone, idle)
     except ComputationError:
-        return reached(system, A, B, [], none)
+        return reached(system, A, B, [], idle[:, :0])
 
 
 def idle_directions(free: Sequence[Pole], E: Array) -> Array:
@@ -295,11 +298,13 @@ def _balancing(G: Complex) -> Array:
     return np.asarray(np.exp(np.append(0.0, found)))
 
 
-def filtered(A: Array, B: Array, C: Array, K: Array, L: Array) -> tuple[Array, Array, Array]:
-    """A, B, K of the loop, cut at its inputs, in which K acts on what the filter of gain L finds of C x.
+def filtered(states: Reached, C: Array, K: Array, L: Array) -> tuple[Array, Array, Array]:
+    """A, B, K of the loop, cut at its inputs, in which K acts on what the filter of gain L finds of C x; of the states
+    that inputs reach, which is all that comes back.
 
     Its poles are those of A - B K and of A - L C; margins of a feedback of the state itself are not kept (Doyle 1978).
     """
+    A, B, C, K, L = states.A, states.B, C @ states.N, K @ states.N, states.T @ L
     zero = np.zeros_like(A)
     whole = np.block([[A, zero], [L @ C, A - B @ K - L @ C]])
     return whole, np.vstack([B, np.zeros_like(B)]), np.hstack([np.zeros_like(K), K])

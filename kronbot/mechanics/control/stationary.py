@@ -40,18 +40,21 @@ def stationary(A: Array, B: Array, Q: Array, R: Array) -> tuple[Array, Array]:
     if not Q.any() and _growth(A) <= np.sqrt(ROUNDING):
         return np.zeros_like(A), np.zeros_like(B.T)
     try:
-        return _solved(A, B, Q, R)
+        # Products are symmetric but for their last bits, which would be left of every step.
+        Q, W = (Q + Q.T) / 2, np.asarray(np.linalg.inv(R), dtype=float)
+        W = (W + W.T) / 2
+        x, u = _units(A, B @ W @ B.T, Q), _powers(np.sqrt(np.diag(W)))
+        P, K = _solved(A / x[:, None] * x, B / x[:, None] * u, x[:, None] * Q * x, W / u[:, None] / u)
+        return P / x[:, None] / x, K * u[:, None] / x
     except (np.linalg.LinAlgError, ValueError, OverflowError):  # of numbers beyond floats
         raise ComputationError(APART) from None
 
 
-def _solved(A: Array, B: Array, Q: Array, R: Array) -> tuple[Array, Array]:
-    """The same of equations with Q."""
+def _solved(A: Array, B: Array, Q: Array, W: Array) -> tuple[Array, Array]:
+    """The same of equations with Q and W = R^-1, in units in which whole numbers hold all their digits."""
     from scipy.linalg import solve_continuous_lyapunov
 
-    # Products are symmetric but for their last bits, which would be left of every step.
-    Q, W, T = (Q + Q.T) / 2, np.asarray(np.linalg.inv(R), dtype=float), _modes(A)
-    W = (W + W.T) / 2
+    T = _modes(A)
     into = np.asarray(np.linalg.inv(T), dtype=float)
     T = T * _units(into @ A @ T, into @ B @ W @ B.T @ into.T, T.T @ Q @ T)
     rate = 2.0 ** np.ceil(np.log2(np.abs(A).max() or 1.0))
@@ -149,7 +152,12 @@ def _units(A: Array, G: Array, Q: Array) -> Array:
         if max(change.max(), 1 / change.min()) <= EVEN:
             break
         t = t * change**0.25
-    return np.asarray(2.0 ** np.round(np.log2(t)))
+    return _powers(t)
+
+
+def _powers(numbers: Array) -> Array:
+    """Powers of two that are as large."""
+    return np.asarray(2.0 ** np.round(np.log2(numbers)))
 
 
 def _beginning(A: Array, G: Array, Q: Array, rate: float) -> Array:
@@ -164,5 +172,5 @@ def _beginning(A: Array, G: Array, Q: Array, rate: float) -> Array:
         if stable == n and _growth(A - G @ P) < 0:
             return np.asarray(P)
     poles = eigen(H)[0]
-    pole = poles[(np.abs(poles.real) / np.abs(poles)).argmin()]
+    pole = poles[(np.abs(poles.real) / np.maximum(np.abs(poles), np.finfo(float).tiny)).argmin()]
     raise ComputationError(f"the damping of a mode at {rate * abs(pole):.4g} rad/s would be lost to rounding")

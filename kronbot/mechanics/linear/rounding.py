@@ -211,12 +211,20 @@ def _changes(trace: Trace, points: Sequence[Array], pairs: int) -> tuple[Array, 
 
 
 def _with_dust(rows: Array, errors: Array) -> Array:
-    """Errors (3, N, ...) of matrices, those of entries that are nothing beside others of their row or column at least
-    as large as these: rounding that is the same at all points near by. Their diagonal is never beside others.
+    """Errors (3, N, ...) of M, D, K, those of entries that are nothing beside others of their row or column at least as
+    large as these: rounding that is the same at all points near by. Their diagonal is never beside others.
+
+    What is large is told in units in which all coordinates have the same inertia, whatever their own are.
     """
     size, E = (_square(np.concatenate(part)) for part in (np.abs(rows), errors))
-    beside = np.maximum(size.max(axis=2, keepdims=True, initial=0.0), size.max(axis=1, keepdims=True, initial=0.0))
-    dust = (size <= ROUNDING * beside) & ~np.eye(size.shape[1], dtype=bool)
+    inertia = np.maximum(*(part[: len(part) // 3].diagonal(axis1=1, axis2=2) for part in (size, E)))
+    if not inertia.all():
+        usual = np.exp(np.log(inertia, out=np.zeros_like(inertia), where=inertia > 0).mean(axis=1, keepdims=True))
+        inertia = np.where(inertia > 0, inertia, usual)
+    units = np.sqrt(inertia)
+    alike = (size.reshape(3, -1, *size.shape[1:]) / (units[:, :, None] * units[:, None, :])).reshape(size.shape)
+    beside = np.maximum(alike.max(axis=2, keepdims=True, initial=0.0), alike.max(axis=1, keepdims=True, initial=0.0))
+    dust = (alike <= ROUNDING * beside) & ~np.eye(size.shape[1], dtype=bool)
     return np.asarray(np.where(dust, np.maximum(E, size), E).reshape(errors.shape))
 
 
