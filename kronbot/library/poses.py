@@ -38,7 +38,7 @@ def target(robot: Robot, given: object) -> Target:
                 raise unknown(name, POSE, Argument(WORD), ": no part of a pose ")
         return _of(_numbers(robot, named))
     large = type(given) is np.ndarray and given.size > 16  # before any of very many values is read
-    values = np.zeros(0) if large else arguments.array(arguments.array_like(given, WORD), known, WORD)
+    values = np.zeros(0) if large else arguments.array(given, known, WORD)
     if values.shape == (4, 4):
         return _of_matrix(values)
     if values.ndim != 1 or len(values) not in FORMS:

@@ -207,8 +207,13 @@ def _repeating(robot: Robot, moving: Robot, period: float, intervals: int, more:
     """Where the arm begins, [q; qd], so that beams are after a period where they were: by Newton's method."""
     n, loose = robot.n, robot.others(frozenset(robot.rigid))
     places = [*loose, *(n + i for i in loose)]
-    for _ in range(STEPS if loose else 1):
-        nominal = _follow(robot, moving, period, 2 * intervals, begin)
+    for step in range(STEPS if loose else 1):
+        try:
+            nominal = _follow(robot, moving, period, 2 * intervals, begin)
+        except ComputationError:
+            if not step:
+                raise
+            break  # Newton's method has left for where the model of this order means nothing
         states = nominal.states
         begin = states[0].copy()
         off = (states[-1] - states[0])[places]

@@ -109,7 +109,7 @@ links:
 
 
 def test_what_is_small_by_its_unit_is_no_dust():
-    """Polynomials have coordinates in m, 1/m, 1/m2 ..., whose inertia lies 40 decades apart in a beam of a micrometre."""
+    """Polynomials have coordinates in m, 1/m, 1/m2 ..., whose inertia lies 40 decades apart in a beam of 1e-6 m."""
     arm = loaded(SPECK)
     frequencies = arm.modes()["frequencies_free"]
     for length in (1e-4, 1e-6):

@@ -312,6 +312,7 @@ def test_all_ways_to_write_a_pose():
         (np.ones((4, 4)), "is not"),
         ({"x": "one"}, "unknown name 'one'"),
         ("0.5,0,0", "not a number|wanted"),
+        (np.ma.masked_array([0.5, 0, 0], mask=[False, True, False]), "masked entries have no value"),
     ],
 )
 def test_what_is_no_pose(wrong, words):

@@ -9,7 +9,7 @@ from scipy.interpolate import CubicSpline
 from thinned import rare
 
 from kronbot import load, loads
-from kronbot.errors import UsageError
+from kronbot.errors import KronbotError, UsageError
 
 G, LENGTH, MASS, INERTIA = 9.81, 0.7, 1.3, 0.08
 LEVER = MASS * LENGTH / (INERTIA + MASS * LENGTH**2)  # 1/m: theta'' + LEVER (g + z'') theta = 0
@@ -247,6 +247,8 @@ def test_a_table_that_ends_is_told_how_to_repeat(tmp_path):
     )
     with pytest.raises(UsageError, match=said):
         robot.linearize_along(period=1.1)
+    with pytest.raises(KronbotError):
+        load("canadarm").linearize_along(duration=0.05, step=0.02, period=1e308)
 
 
 @pytest.mark.slow

@@ -179,7 +179,7 @@ def _rounded(A: Array, B: Array) -> Array:
 def _ends(period: float, corners: Iterable[float]) -> Array:
     """Ends of the pieces (s): corners, and as many between them as make PIECES of a period without."""
     stretches = pairwise(stops(period, corners))
-    shares = [np.linspace(a, b, math.ceil(PIECES * (b - a) / period), endpoint=False) for a, b in stretches]
+    shares = [np.linspace(a, b, math.ceil(PIECES * ((b - a) / period)), endpoint=False) for a, b in stretches]
     return np.append(np.concatenate(shares), period)
 
 
