@@ -8,6 +8,7 @@ from typing import IO, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.description.checks.rules import file_fault, nearest_file
 from kronbot.description.choices import FITTED, INITIALS, LOSSES
 from kronbot.description.expressions.expression import Expression, ExpressionError, parse
 from kronbot.description.fitting import Fit
@@ -58,7 +59,6 @@ def inquiry(
 ) -> Inquiry:
     """What is asked; what is None the file says; a plan needs no data. Raises UsageError for what is not there."""
     told = robot.file.fit or Fit()
-    folder = robot.description.source.folder
     expressions = _expressions(told.columns if columns is None else columns)
     known = robot.description.values
     names, bounds = fitted(robot, estimate, fix)
@@ -75,13 +75,13 @@ def inquiry(
         raise UsageError("measurements are wanted: ", Argument("data", "FILE"))
     rows: Table | None = None
     if data is not None or told.data is not None:
-        rows = read(str(told.data), folder) if data is None else table(data, "data")
+        rows = _beside(robot, "data", str(told.data)) if data is None else table(data, "data")
     held: float | Named | None = None
     if validate is None and told.validate is not None:
         try:
             validate = float(told.validate)
         except ValueError:
-            held = Named(read(told.validate, folder, "validate"), expressions)
+            held = Named(_beside(robot, "validate", told.validate), expressions)
     if is_a(validate, int | float) and not is_a(validate, bool):
         held = arguments.number(validate, known, "validate")
         if not 0 < held < 1:
@@ -142,6 +142,14 @@ def candidates(robot: Robot, given: object, columns: object) -> Named:
         raise UsageError("a plan chooses among rows: give them to ", Argument("candidates"))
     told = robot.file.fit or Fit()
     return Named(table(given, "candidates"), _expressions(told.columns if columns is None else columns))
+
+
+def _beside(robot: Robot, word: str, name: str) -> Table:
+    """Measurements that a robot file names. Raises DescriptionError where they are not beside it."""
+    folder = robot.description.source.folder
+    if fault := file_fault(name, folder):
+        raise robot.description.mistaken([(("fit", word), fault + nearest_file(name, folder), False)])
+    return read(name, folder, word)
 
 
 def _column(values: object, word: str) -> Array:

@@ -363,6 +363,10 @@ def test_the_file_may_say_it_all(files, capsys):
     answer = json.loads(capsys.readouterr().out)
     assert list(answer["at"]["parameters"]) == ["l", "mp"] and answer["summary"]["validation_rows"] == 4
     assert run(["fit", "arm.yaml", "-o", "data.csv", "--overwrite"]) == 2
+    os.symlink("/etc/hostname", "out.csv")
+    for word, name in (("data", "../data.csv"), ("validate", "out.csv")):  # nobody is told what stands elsewhere
+        (files / "arm.yaml").write_text(ARM + re.sub(f"{word}: .*", f"{word}: {name}", SECTION))
+        assert run(["fit", "arm.yaml"]) == 3 and f"the file '{name}' " in capsys.readouterr().err
     assert "that is the file of measurements itself" in capsys.readouterr().err
     # Other commands check the section and open nothing.
     (files / "data.csv").unlink()

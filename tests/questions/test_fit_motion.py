@@ -339,6 +339,9 @@ def test_rates_are_found_from_coordinates():
             robot.fit({**told, **change}, **asked)
     with pytest.raises(UsageError, match="below half the rate of the rows, 100 Hz"):
         robot.fit(told, **{**asked, "differentiate": 100})
+    for cutoff in (5e-324, 1e-310):
+        with pytest.raises(UsageError, match="too short for a cut-off"):
+            robot.fit(told, **{**asked, "differentiate": cutoff})
     with pytest.raises(UsageError, match="only rows of dynamics have rates"):
         robot.fit({"q1": [0.1], "torque.q1": [0.1]}, estimate="m1", differentiate=3)
 

@@ -298,10 +298,10 @@ def _tables(root: View, folder: Path | None, known: Container[str]) -> None:
         if view.text is not None and view.text not in known:
             fault = file_fault(view.text, folder)
             if fault:
-                view.refuse(fault if view.report.full else fault + _nearest_file(view.text, folder))
+                view.refuse(fault if view.report.full else fault + nearest_file(view.text, folder))
 
 
-def _nearest_file(name: str, folder: Path | None) -> str:
+def nearest_file(name: str, folder: Path | None) -> str:
     """A guess at which file of the folder is meant where there is none of that name."""
     if folder is None:
         return ""

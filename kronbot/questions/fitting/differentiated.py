@@ -78,10 +78,10 @@ def _edge(t: Array, passing: Filter, where: str) -> tuple[float, int]:
     rate = 1 / float(steps.mean())
     if not cutoff < rate / 2:
         raise UsageError(Argument("differentiate"), f" must be below half the rate of the rows, {rate / 2:.4g} Hz")
-    edge = int(np.ceil(PERIODS * rate / cutoff))
-    if len(t) < 2 * (edge + passing.end(rate)) + 6 * ORDER:
+    edge = np.ceil(PERIODS * rate / cutoff)  # infinite where the cut-off is next to nothing
+    if not edge < len(t) or len(t) < 2 * (edge + passing.end(rate)) + 6 * ORDER:
         raise UsageError(f"{where}: too short for a cut-off of {cutoff:g} Hz at {rate:.4g} rows a second")
-    return rate, edge
+    return rate, int(edge)
 
 
 def _spline(t: Array, values: Array) -> Any:
