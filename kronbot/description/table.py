@@ -33,7 +33,7 @@ _TIME = re.compile(r"t(ime)?([ /_\[(]+m?s[ \])]*)?", re.IGNORECASE)
 _COUNTED = {1: "two", 3: "four"}
 # What digits of a file may leave between the ends of a period.
 _PLACE = 1e-6
-# The rate at which what is held may begin or end, of its largest: the digits of a file leave as much.
+# The slope of rows at an end of what rests there, of their largest: the digits of a file leave as much.
 _AT_REST = 1e-4
 
 
@@ -69,7 +69,7 @@ class Table:
             *_, last = self._lines()
             further = ", or whole turns further on" if turning else ""
             wrong = f"the last row of a period is the first again: {values[0]!r}{further}, not {values[-1]!r}"
-            raise DescriptionError([last.mistake(wrong, 1)])
+            raise DescriptionError([last.mistake(wrong, self._value_place(wanted))])
         return times, (*values[:-1], values[0] + turns)
 
     def of_joint(self, entry: TableMotion, joint: str, turning: bool) -> Columns:
@@ -80,16 +80,27 @@ class Table:
         return self.held(*wanted) if entry.held else self.motion(*wanted)
 
     def held(self, *wanted: str) -> Columns:
-        """The same as :meth:`motion` of what is at rest at both ends: the spline through the rows comes to a stand."""
+        """The same as :meth:`motion` of what is at rest at both ends.
+
+        It moves there where the cubic through the four last rows has a slope beyond what digits leave, and beyond the
+        rate that the largest acceleration between rows makes in one step. Within that rows cannot tell: accelerations
+        of at most A, constant from row to row, give this cubic a slope of up to A h/2 where they begin at rest.
+        """
         times, values = self.motion(*wanted)
-        widest = max(map(abs, quotients(times, values, 1)))
-        for place, end in ((0, slice(4)), (-1, slice(None, -5, -1))):
-            rate = first_slope(times[end], values[end])
-            if abs(rate) > _AT_REST * widest:
-                line = [line for line in self._lines() if line.holds_a_number][place]
+        widest, sharpest = (max(map(abs, quotients(times, values, degree))) for degree in (1, 2))
+        for row, end in ((0, slice(4)), (-1, slice(None, -5, -1))):
+            (first, second, *_), rate = times[end], first_slope(times[end], values[end])
+            if abs(rate) > max(_AT_REST * widest, sharpest * abs(second - first)):
+                line, cell = [line for line in self._lines() if line.holds_a_number][row], self._value_place(wanted)
                 cure = "what is held is at rest at both ends; leave out held: true, or add rows that stand"
-                raise DescriptionError([line.mistake(f"it moves here, by {rate:.3g} a second: {cure}")])
+                told = f"{quote(wanted[-1])} moves here, by {rate:.3g} a second: {cure}"
+                raise DescriptionError([line.mistake(told, cell)])
         return times, values
+
+    def _value_place(self, wanted: tuple[str, ...]) -> int:
+        """The column of the value."""
+        first = next(self._lines())
+        return 1 if first.holds_a_number or len(first.cells) == 2 else _place(first, wanted)
 
     def torque(self, *wanted: str) -> Columns:
         """The same of a broken line, which needs fewer rows."""

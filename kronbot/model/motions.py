@@ -312,23 +312,33 @@ def spline(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
 
 
 def held(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
-    """The same through the rows of what is at rest at both ends, where it stands outside."""
-    curve = spline(times, values)
+    """The clamped C2 cubic spline, whose rate is 0 at both ends, where it stands outside.
+
+    It is half a period of the spline that goes to and fro.
+    """
+    back = tuple(2 * times[-1] - t for t in times[-2::-1])
+    curve = _repeated((*times, *back), (*values, *values[-2::-1]), len(times) - 1)
 
     def value(t: SX) -> SX:
         return casadi.if_else(t < times[0], values[0], casadi.if_else(t < times[-1], curve.value(t), values[-1]))
 
-    return replace(curve, form=value, held=True)
+    return Motion(value, times=times, held=True)
 
 
 def periodic_spline(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
     """The C2 cubic spline that repeats from row to row for ever; its value goes on where the last is not the first."""
-    count, period, travel = len(times) - 1, times[-1] - times[0], values[-1] - values[0]
-    rows = [(i % count, i // count) for i in range(-BESIDE, count + BESIDE + 1)]
-    curve = spline(tuple(times[i] + k * period for i, k in rows), tuple(values[i] + k * travel for i, k in rows))
+    period, travel = times[-1] - times[0], values[-1] - values[0]
+    curve = _repeated(times, values, len(times) - 1)
 
     def value(t: SX) -> SX:
         periods = casadi.floor((t - times[0]) / period)
         return curve.value(t - periods * period) + periods * travel
 
     return Motion(value, times=times, period=SX(period), travel=SX(travel))
+
+
+def _repeated(times: tuple[float, ...], values: tuple[float, ...], last: int) -> Motion:
+    """The spline through the rows 0 ... ``last`` of a period, and so many beside them that it is that of all periods."""
+    count, period, travel = len(times) - 1, times[-1] - times[0], values[-1] - values[0]
+    rows = [(i % count, i // count) for i in range(-BESIDE, last + BESIDE + 1)]
+    return spline(tuple(times[i] + k * period for i, k in rows), tuple(values[i] + k * travel for i, k in rows))

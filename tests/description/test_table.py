@@ -236,7 +236,9 @@ def test_joints_take_their_columns_of_one_file(tmp_path):
 
 
 def test_what_is_held_stands_outside_its_rows(tmp_path):
-    """A rise of degree three on rows of its own; one that moves at an end is no such table."""
+    """A rise of degree three on rows of its own, and what rests at its ends though the cubics there would not: bangs
+    of torque, a rise of degree five in ten rows. One that moves at an end is no such table.
+    """
     file, times = tmp_path / "sliders.yaml", np.linspace(0.2, 0.8, 13)
     s = (times - 0.2) / 0.6
     rows = zip(times.tolist(), (s**2 * (3 - 2 * s)).tolist(), strict=True)
@@ -246,9 +248,20 @@ def test_what_is_held_stands_outside_its_rows(tmp_path):
     s = np.clip((run["t"] - 0.2) / 0.6, 0, 1)
     assert run["q2"] == pytest.approx(s**2 * (3 - 2 * s), abs=1e-12)
     assert run["q2_dot"][run["t"] > 0.81].tolist() == pytest.approx([0] * 24, abs=1e-12)
-    for rows, place in (("0,0\n1,1\n2,1\n3,1\n4,1\n", 1), ("0,0\n1,0\n2,0\n3,0\n4,1\n", 5)):
+    s = np.linspace(0, 1, 10)
+    bangs = np.cumsum(np.cumsum([0, 0.5, 0, -0.5, -0.5, 0.5, 0.5, -0.5, 0, 0]))
+    for q in (s**3 * (10 - 15 * s + 6 * s**2), bangs):
+        (tmp_path / "q.csv").write_text("".join(f"{t!r},{x!r}\n" for t, x in enumerate(q.tolist())))
+        run = kronbot.load(file).simulate(step=3, duration=12)
+        assert run["q2_dot"][[0, 3, 4]] == pytest.approx([0, 0, 0], abs=1e-15) and run["q2"][3:] == pytest.approx(q[-1])
+    header, sine = "t,q1,q2\n", "".join(f"{t},0,{math.sin(t / 3)!r}\n" for t in range(11))
+    for rows, place in (
+        ("0,0\n1,1\n2,1\n3,1\n4,1\n", "1:3"),
+        ("0,0\n1,0\n2,0\n3,0\n4,1\n", "5:3"),
+        (header + sine, "2:5"),
+    ):
         (tmp_path / "q.csv").write_text(rows)
-        with pytest.raises(DescriptionError, match=f"q.csv:{place}:1: it moves here, by"):
+        with pytest.raises(DescriptionError, match=f"q.csv:{place}: 'q2' moves here, by"):
             kronbot.load(file)
     file.write_text(SLIDERS.replace("q.csv", "q.csv, held: true, periodic: true").replace("{file: t.csv}", "1"))
     with pytest.raises(DescriptionError, match="one of 'held' and 'periodic'"):

@@ -194,6 +194,19 @@ def test_via_points_are_joined_by_the_clamped_cubic_spline():
     assert np.allclose(evaluated(two, inside), evaluated(cubic, inside), rtol=0, atol=1e-12)
 
 
+def test_a_table_that_is_held_is_the_clamped_cubic_spline():
+    """As SciPy has it, through rows far and near, few and many."""
+    for count in (4, 100):
+        times = np.cumsum(np.random.default_rng(count).uniform(0.1, 1, count))
+        values = np.random.default_rng(1).normal(size=count)
+        reference = CubicSpline(times, values, bc_type="clamped")
+        motion, inside = motions.held((*times.tolist(),), (*values.tolist(),)), np.linspace(times[0], times[-1], 301)
+        for derivative, found in enumerate(evaluated(motion, inside[:-1])):
+            assert np.allclose(found, reference(inside[:-1], derivative), rtol=0, atol=1e-10)
+        q, qd, qdd = evaluated(motion, [times[0] - 1, times[-1] + 1])
+        assert (q == values[[0, -1]]).all() and not qd.any() and not qdd.any()
+
+
 KINDS = {
     "cycloidal": "{type: cycloidal, from: 0.3, to: 1, duration: 2START}",
     "for ever": "{type: cycloidal, rate: 1, half_period: 2START}",
