@@ -25,6 +25,8 @@ GATHERED = {
 BY_NAME = ("to", "effort_limits", "limits", "weights", "effort", "noise", "deviation")
 # Values that are told of as wrong.
 TOLD = 10
+# Options of the command line whose name is another one than the argument's, hyphens apart.
+_OPTIONS = {"in": "axes"}
 _RATES = {"qd": "rate", "qdd": "acceleration"}
 
 
@@ -47,18 +49,22 @@ class Meaning:
 def meanings(robot: Robot, accepted: Collection[str], names: Sequence[str]) -> list[Meaning]:
     """What each name means for a question that takes the ``accepted`` arguments.
 
-    Raises UsageError for a name that means nothing, with what may have been meant, and for one that means two things.
+    Raises UsageError for a name that means nothing, with what may have been meant, for one that means two things, and
+    for two that mean the same.
     """
     known = dict(_known(robot, accepted))
     found = []
     for name in names:
         possible = len(name) <= LONGEST_NAME and name.isprintable()  # else messages would not name it either
-        ways = list(_ways(robot, accepted, name)) if possible else []
+        spellings = (name, _of_option(name)) if possible else ()
+        ways = next(filter(None, (list(_ways(robot, accepted, each)) for each in spellings)), [])
         if not ways:
             raise unknown(name, list(known), "there is nothing to vary called ", there="; there are")
         if len(ways) > 1:
             told = f"{quote(name)} means two things, {ways[0].what} and {ways[1].what}: rename one in the file"
             raise UsageError(told)
+        if ways[0] in found:
+            raise UsageError(f"{names[found.index(ways[0])]} and {name} are the same: leave one out")
         found += ways
     return found
 
@@ -91,6 +97,12 @@ def _known(robot: Robot, accepted: Collection[str]) -> Iterator[tuple[str, Meani
             yield f"{word}.{joint.name}", Meaning("value", word, (joint.name,), {})
     for name in sorted({*accepted, "order"} - GATHERED - {*BY_NAME}):
         yield name, Meaning("option", name, ())
+
+
+def _of_option(name: str) -> str:
+    """The name of the argument where an option is meant as the command line has it: effort-limits.q1."""
+    option, dot, rest = name.partition(".")
+    return _OPTIONS.get(option, option.replace("-", "_")) + dot + rest
 
 
 def _ways(robot: Robot, accepted: Collection[str], name: str) -> Iterator[Meaning]:

@@ -12,6 +12,7 @@ from kronbot.library.cases import answer
 from kronbot.questions.columns import unit_of_number
 from kronbot.sweeps.cells import form_of
 from kronbot.sweeps.kept import LONGEST, split
+from kronbot.sweeps.names import meanings
 from kronbot.sweeps.work import Case
 
 
@@ -80,6 +81,18 @@ def test_a_name_is_what_the_library_calls_so(arm, question, given, name, value, 
     assert {n: a.tolist() for n, a in swept.series.items()} == {n: a.tolist() for n, a in alone.series.items()}
 
 
+def test_options_are_varied_by_the_names_that_the_command_line_has(arm):
+    """With hyphens, where arguments have underscores; and --in, which is axes."""
+    names = {
+        "effort-limits.qa": "effort_limits.qa",
+        "effort-limits.a-b": "effort_limits.a-b",
+        "closed-loop": "closed_loop",
+    }
+    accepted = {"effort_limits", "closed_loop"}
+    assert meanings(arm.model, accepted, [*names]) == meanings(arm.model, accepted, [*names.values()])
+    assert [row["in"] for row in rows(arm.sweep("jacobian", {"in": ["base", "body"]}))] == ["base", "body"]
+
+
 @pytest.mark.parametrize(
     ("question", "over", "told"),
     [
@@ -100,6 +113,7 @@ def test_a_name_is_what_the_library_calls_so(arm, question, given, name, value, 
         ),
         ("statics", {"load.a\x1b.fx": "1:2"}, r"^there is nothing to vary called 'load\.a\\x1b\.fx'; "),
         ("plan", {"to": [1]}, "nothing to vary called 'to'"),
+        ("plan", {"effort-limits.qa": [1], "effort_limits.qa": [1]}, "effort-limits.qa and effort_limits.qa are the"),
         ("nodes", {"EI": [1]}, "did you mean 'modes'"),
     ],
 )
