@@ -338,7 +338,7 @@ def periodic_spline(times: tuple[float, ...], values: tuple[float, ...]) -> Moti
 
 
 def _repeated(times: tuple[float, ...], values: tuple[float, ...], last: int) -> Motion:
-    """The spline through the rows 0 ... ``last`` of a period, and so many beside them that it is that of all periods."""
+    """The spline through the rows 0 ... ``last`` of a period, the same as if it had rows without end."""
     count, period, travel = len(times) - 1, times[-1] - times[0], values[-1] - values[0]
     rows = [(i % count, i // count) for i in range(-BESIDE, last + BESIDE + 1)]
     return spline(tuple(times[i] + k * period for i, k in rows), tuple(values[i] + k * travel for i, k in rows))

@@ -19,6 +19,7 @@ from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Tangent, to_unit
 from kronbot.model.floating import hung
+from kronbot.questions.path_end import joints_at, stops_ahead
 from kronbot.questions.static_report import demand_supports
 
 GRAVITY, LOADS = np.array([1.0, 0.0]), np.array([0.0, 1.0])
@@ -69,8 +70,11 @@ def _before(equilibria: Equilibria, cases: Cases, weight: Shares) -> Array:
     if cases.free != modal:
         equilibria.release(ends, first, cases, weight)
     if ends.lost[0]:
-        names = listing(equilibria.robot.coordinates[place] for place in cases.free if place not in modal)
-        raise ComputationError(f"nothing holds the torques of {names} in balance before any load is on the robot")
+        robot = equilibria.robot
+        torques = {p: float(tau) for p, tau in zip(cases.free, cases.torques[0], strict=True) if p not in modal}
+        names = listing(joints_at(robot, torques))
+        told = f"nothing holds the torques of {names} in balance before any load is on the robot"
+        raise ComputationError(told, *stops_ahead(robot, torques))
     return ends.of(0)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 
 from kronbot.description.wording import listing
@@ -33,8 +35,9 @@ def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpo
     return text
 
 
-def loose(equilibria: Equilibria, case: Case, lost: Lost) -> str:
-    """Joints with torques that move without any stiffness where the path ended, neither of gravity nor of loads.
+def loose(equilibria: Equilibria, case: Case, lost: Lost) -> list[str | Argument]:
+    """Joints with torques that move without any stiffness where the path ended, neither of gravity nor of loads, told
+    with a cure; nothing where there are none.
 
     What yields in them moves along: they are in the null space of the stiffness.
     """
@@ -44,12 +47,30 @@ def loose(equilibria: Equilibria, case: Case, lost: Lost) -> str:
     try:
         _, values, rows = np.linalg.svd(all_finite(U @ K @ U.T))
     except np.linalg.LinAlgError:
-        return ""
+        return []
     ways = np.abs(rows[values <= LOOSE * values.max(initial=0.0)] @ U)
     moving = (ways > MOVES * ways.max(axis=1, initial=0.0, keepdims=True)).any(axis=0)
+    free = [place for place, moves in zip(cases.free, moving, strict=True) if moves and place in case.torques]
+    cure = (
+        "no torque has an angle of its own there; give angles in place of torques, or what holds: a spring, elements, "
+    )
+    told = f"nothing holds {listing(joints_at(robot, free))}: {cure}gravity"
+    return [told, *stops_ahead(robot, {place: case.torques[place] for place in free})] if free else []
+
+
+def joints_at(robot: Robot, places: Iterable[int]) -> list[str]:
+    """Joints by the places of what torques act on."""
     names = {joint.driven: joint.name for joint in robot.joints}
-    free = (place for place, moves in zip(cases.free, moving, strict=True) if moves and place in case.torques)
-    return listing(names.get(place, robot.coordinates[place]) for place in free)
+    return [names.get(place, robot.coordinates[place]) for place in places]
+
+
+def stops_ahead(robot: Robot, torques: Mapping[int, float]) -> list[str | Argument]:
+    """As a cure the stops that torques, by place, push to: there they hold, where a search begins with them."""
+    ends = {each.joint: (each.low, each.high) for each in robot.limits if each.stops}
+    pushed = zip(joints_at(robot, torques), torques.values(), strict=True)
+    ahead = ((name, ends[name][torque > 0]) for name, torque in pushed if torque and name in ends)
+    values = ",".join(f"{name}={end!r}".removesuffix(".0") for name, end in ahead if np.isfinite(end))
+    return ["; or begin at what stops the torque: ", Argument("q", values)] if values else []
 
 
 def other_order(robot: Robot) -> list[str | Argument]:

@@ -328,10 +328,7 @@ def _lost(equilibria: Equilibria, case: Case, lost: Lost, buckling: bool) -> Com
     """Where the path of equilibria ended, and what to try, which ``buckling`` was already."""
     robot = equilibria.robot
     if loose := path_end.loose(equilibria, case, lost):
-        return ComputationError(
-            f"{_named(robot, case)}: nothing holds {loose}: no torque has an angle of its own there; give angles in "
-            "place of torques, or what holds: a spring, elements, gravity"
-        )
+        return ComputationError(f"{_named(robot, case)}: ", *loose)
     acting = case.wrench.any() or equilibria.given.numbers or any(case.torques.values())
     loaded = acting or robot.file.statics.loads or robot.file.statics.distributed
     borne = [] if buckling else [", or ", Argument("buckling"), " to see what it bears"]

@@ -282,6 +282,17 @@ def test_of_a_family_the_nearest_members_are_listed():
     assert "family" not in planar().kinematics(inverse={"x": 1.2, "y": 0.7}).summary
 
 
+def test_what_rounding_leaves_is_told_as_none():
+    """Errors of a pose that is reached, and joints at 0, in the solutions as among the starts."""
+    robot = puma(limits=False)
+    for q in ([0, 0.5, -1.2, 0.4, 0.7, 1.1], [0.3, 0, -1.2, 0.4, 0.7, 0]):
+        answer = robot.kinematics(inverse=robot.kinematics(q)["T"], starts=20)
+        near = answer["converged"].astype(bool)
+        assert near.any() and not answer["error.position"][near].any() and not answer["error.rotation"][near].any()
+        angles = np.array([answer[f"angle.{joint}"] for joint in robot.joints])
+        assert not ((angles != 0) & (np.abs(angles) < 1e-13)).any() and (answer["solutions"] == 0).any()
+
+
 def test_all_ways_to_write_a_pose():
     robot = puma(limits=False)
     row, T = (robot.kinematics([0.3, 0.5, -1.2, 0.4, 0.7, 1.1])[name] for name in ("pose", "T"))

@@ -84,6 +84,27 @@ def test_a_joint_that_nothing_holds_is_named(tmp_path, capsys):
     assert command_line(["statics", str(file), "--tau", "q1=0", "--q", "q1=-1.5"]) == 0
 
 
+@pytest.mark.parametrize("shaft", ["", ", elastic: {stiffness: 400}"])
+def test_stops_that_torques_push_to_are_the_cure(shaft):
+    """And hold there, as deep as the torque over their stiffness; without a torque there is none."""
+    joint = f"{{type: revolute, name: q1{shaft}, limits: [-2, 150*deg], stops: {{stiffness: 1000, damping: 1}}}}"
+    robot = kronbot.loads(f"""
+kronbot: 1
+name: one
+gravity: [0, 0, 0]
+links:
+  - {{name: a, joint: {joint}, pose: {{}}, rigid: {{mass: 1}}}}
+""")
+    for torque, end in ((5, 2.6179938779914944), (-5, -2)):
+        for asked in ({}, {"buckling": True}):
+            with pytest.raises(ComputationError, match=f"what stops the torque: q q1={end}$"):
+                robot.statics(q={"q1": 0.5}, tau={"q1": torque}, **asked)
+        held = robot.statics(q={"q1": end}, tau={"q1": torque})
+        assert held["q1" if shaft else "angle.q1"][0] == pytest.approx(end + torque / 1000, abs=1e-12)
+    with pytest.raises(ComputationError, match="a spring, elements, gravity$"):
+        robot.statics(tau={"q1": 0})
+
+
 @pytest.mark.parametrize("shaft", ["", ", elastic: {stiffness: 400}", ", elastic: {compliance: 1/400}"])
 def test_a_joint_that_turns_with_its_motor_and_another_is_named_alone(shaft):
     """No row of the stiffness is empty where a shaft turns as a whole; what a spring holds beside it is held."""

@@ -25,8 +25,9 @@ from kronbot.model.robot import Robot
 from kronbot.records import dataclass
 
 PURPOSE = "kinematics"
-# A pose that is reached, as a share of the reach and in rad; what rounding leaves of a step is far below it.
-REACHED, ROUNDING = 1e-9, 1e-14
+# A pose that is reached, as a share of the reach and in rad; what rounding leaves of its errors, and of joints at 0,
+# which are some times as far off.
+REACHED, ROUNDING, NEAR_ZERO = 1e-9, 1e-14, 1e-13
 # Steps from one start; a step that promises less than this share of what is left is the last.
 STEPS, NOTHING = 300, 1e-13
 # Damping at the start and at least, by the largest diagonal entry of J^T J at the start.
@@ -229,7 +230,7 @@ class InverseKinematics:
             damping[going] = np.maximum(damping[going] * np.where(taken, eased, growth[going]), LEAST * largest[going])
             growth[going] = np.where(taken, 2.0, 2 * growth[going])
             going = going[~ended & (costs[going] > ROUNDING**2)]
-        position, rotation = self._sizes(e)
+        position, rotation = self._sizes(np.where(costs[:, None] > ROUNDING**2, e, 0.0))
         return Found(self._nearest(np.clip(x * self.units, *ends)), position, rotation, steps, costs)
 
     def reached(self, found: Found) -> Flags:
@@ -298,13 +299,16 @@ class InverseKinematics:
         return self.reach * np.linalg.norm(e[:, ~turning], axis=1), np.linalg.norm(e[:, turning], axis=1)
 
     def _nearest(self, q: Array) -> Array:
-        """The same postures (N, m) with revolute joints whole periods nearer to the start, within their limits."""
+        """The same postures (N, m) with revolute joints whole periods nearer to the start, within their limits; 0 where
+        rounding leaves a joint beside it.
+        """
         low, high = self.limits
         repeats = np.isfinite(self.period)
         whole = np.where(repeats, self.period, 1.0)
         least, most = np.ceil((low - q) / whole), np.floor((high - q) / whole)
         turns = np.clip(np.round((self.start - q) / whole), least, most)
-        return np.asarray(q + whole * np.where(repeats & (least <= most), turns, 0.0))
+        nearer = q + whole * np.where(repeats & (least <= most), turns, 0.0)
+        return np.where(np.abs(nearer) > NEAR_ZERO * self.units, nearer, 0.0)
 
     def _apart(self, change: Array) -> float:
         """The largest change (m,) of a joint, whole periods left out."""
