@@ -54,6 +54,12 @@ def rounded(value: float, digits: int = 2) -> str:
     return f"{float(f'{value:.{digits}g}'):g}"
 
 
+def known(value: float, error: float) -> float:
+    """What is known of a value: that of the fewest digits, six or more, within its error."""
+    shorter = (float(f"{value:.{digits}g}") for digits in range(6, 17))
+    return next((each for each in shorter if abs(each - value) <= error), float(value))
+
+
 def percent(share: float) -> str:
     """A share in %, to two digits, and as many more as tell it from the whole: 99.6 is none of 100."""
     value = 100 * share

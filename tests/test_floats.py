@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kronbot.floats import all_finite, decimals, percent, rounded, within
+from kronbot.floats import all_finite, decimals, known, percent, rounded, within
 from kronbot.mechanics.static.compliance import yielding
 from kronbot.model.beam_integrals import orthonormal
 from kronbot.questions.grids import grid
@@ -22,6 +22,13 @@ def test_an_error_in_words_holds_what_is_known():
         off = abs(said - Decimal(value)) + Decimal(error)
         assert off * (1 - Decimal("1e-15")) <= bound <= off * Decimal("1.1001")
     assert within(0.0, 0.0) == "0 +- 0"
+
+
+def test_of_a_value_no_more_digits_are_told_than_are_known():
+    assert known(0.009999999999999997, 1e-17) == 0.01 != known(0.009999999999999997, 0)
+    assert [known(math.pi, 10.0**-k) for k in (1, 8, 12)] == [3.14159, 3.14159265, 3.14159265359]
+    for value in 10 ** np.random.default_rng(2).uniform(-300, 300, 50):
+        assert known(value, 0) == value and abs(known(value, 1e-9 * value) - value) <= 1e-9 * value
 
 
 def test_sums_of_decimals_are_rounded_once():

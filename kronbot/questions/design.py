@@ -18,7 +18,7 @@ from kronbot.description.schema import Simulate
 from kronbot.description.table import Table
 from kronbot.description.wording import listing, unknown
 from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError
-from kronbot.floats import Array
+from kronbot.floats import Array, known
 from kronbot.mechanics.control.feedback import (
     Reached,
     costless,
@@ -302,17 +302,17 @@ def _shaper(robot: Robot, point: Point, choice: Choice, kind: str) -> Result:
     if 0 < len(choice.locked) < len(locked):
         raise UsageError(Argument("lock"), ": without controllers a shaper is for joints that are all locked")
     found = Linearization(robot, replace(choice, locked=locked), True, loop).found(point)
-    swinging = [pole for pole in found.solution.poles if pole.value.imag > 0 and not pole.free]
-    if not swinging:
+    swinging = (pole for pole in found.solution.poles if pole.value.imag > 0 and not pole.free)
+    if (lowest := min(swinging, key=lambda each: abs(each.value), default=None)) is None:
         raise ComputationError("nothing swings: a shaper has no mode to be for")
-    pole = min(swinging, key=lambda each: abs(each.value)).value
-    frequency, damping = abs(pole), max(0.0, -pole.real / abs(pole))
+    frequency, error = abs(lowest.value), lowest.error
+    damping, relative = max(0.0, -lowest.value.real / frequency), error / frequency
     apart, decay = (float(each) for each in spacing(kind, SX(frequency), SX(damping)))
     weights = np.array(casadi.evalf(undamped(kind, SX(TOLERANCE)))).ravel()
     weights *= decay ** np.arange(len(weights))
     times, amplitudes = apart * np.arange(len(weights)), weights / weights.sum()
     summary: dict[str, Scalar] = {
-        "shaper": f"{{type: {kind}, frequency: {float(frequency)!r}, damping: {float(damping)!r}}}",
+        "shaper": f"{{type: {kind}, frequency: {known(frequency, error)!r}, damping: {known(damping, relative)!r}}}",
         "frequency": float(frequency),
         "damping": float(damping),
         "model": "closed loop" if loop else "joints locked",

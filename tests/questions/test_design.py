@@ -267,6 +267,14 @@ def test_a_shaper_is_for_the_lowest_mode(arm):
     assert len(table) == 4 and table[:, 1].sum() == pytest.approx(1)
 
 
+def test_the_line_of_a_shaper_has_the_digits_that_are_known():
+    beam = "{length: 1, mass: 1, EI: {z: 50}, modes: {v: 1}, damping: {ratio: 0.01}}"
+    joint = "joint: {type: revolute, name: q}"
+    text = f"kronbot: 1\nname: a\ngravity: [0, 0, 0]\nlinks:\n  - {{name: b, {joint}, pose: {{}}, flexible: {beam}}}\n"
+    line = kronbot.loads(text).design(q={"q": 1}, shaper="zv").summary["shaper"]
+    assert line.endswith(", damping: 0.01}") and len(line) < 60
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

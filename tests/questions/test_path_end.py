@@ -96,7 +96,7 @@ links:
   - {{name: a, joint: {joint}, pose: {{}}, rigid: {{mass: 1}}}}
 """)
     for torque, end in ((5, 2.6179938779914944), (-5, -2)):
-        for asked in ({}, {"buckling": True}):
+        for asked in ({}, {"buckling": True, "forces": [[0, 0, 1]]}):
             with pytest.raises(ComputationError, match=f"what stops the torque: q q1={end}$"):
                 robot.statics(q={"q1": 0.5}, tau={"q1": torque}, **asked)
         held = robot.statics(q={"q1": end}, tau={"q1": torque})
