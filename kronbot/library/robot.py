@@ -18,7 +18,7 @@ from kronbot.cached import cached_property
 from kronbot.compute import question
 from kronbot.description import choices, compliance, limits
 from kronbot.description.called import called_by_name
-from kronbot.description.wording import quote, unknown
+from kronbot.description.wording import unknown
 from kronbot.errors import Argument, Failure, KronbotError, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments
@@ -284,7 +284,7 @@ class Robot:
 
     def view(
         self,
-        q: Values | None = None,
+        q: Values | str | PathLike[str] | None = None,
         file: str | PathLike[str] | None = None,
         *,
         overwrite: bool = False,
@@ -292,9 +292,9 @@ class Robot:
     ) -> Page:
         """A page with the robot in 3D at ``q`` and sliders for its coordinates; ``html``, which a notebook shows.
 
-        With ``file`` (.html) it is written there too, and shown in the browser with ``open``. Raises UsageError for
-        rows of ``q``, and for a file that is there already unless ``overwrite``; ComputationError for more beams than a
-        page holds.
+        With ``file`` (.html), or that in the place of ``q``, it is written there too, and shown in the browser with
+        ``open``. Raises UsageError for rows of ``q``, and for a file that is there already unless ``overwrite``;
+        ComputationError for more beams than a page holds.
 
         >>> import kronbot
         >>> kronbot.load("khang").view().html[:15]
@@ -304,8 +304,10 @@ class Robot:
         from kronbot.plots.page import robot as shown
 
         flags = arguments.flag(overwrite, "overwrite"), arguments.flag(open, "open")
-        if is_a(q, str) and file is None:
-            raise UsageError(f"q: coordinates come first; for a page in a file say view(file={quote(q)})")
+        if is_a(q, str | PathLike):
+            if file is not None:
+                raise UsageError(f"q: coordinates are wanted beside a file, not {arguments.shown(q)}")
+            q, file = None, q
         name = None if file is None else arguments.path(file, "file")
         shown.demand_few(self._sound)
         return pages.view(replace(self.kinematics(q=q), command=contents.POSTURE), name, *flags)

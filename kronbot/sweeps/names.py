@@ -53,7 +53,7 @@ def meanings(robot: Robot, accepted: Collection[str], names: Sequence[str]) -> l
     for two that mean the same.
     """
     known = dict(_known(robot, accepted))
-    found = []
+    found: list[Meaning] = []
     for name in names:
         possible = len(name) <= LONGEST_NAME and name.isprintable()  # else messages would not name it either
         spellings = (name, _of_option(name)) if possible else ()

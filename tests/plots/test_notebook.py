@@ -14,6 +14,7 @@ import pytest
 import kronbot
 from kronbot.cli.main import run
 from kronbot.description import read
+from kronbot.errors import UsageError
 from kronbot.plots import notebook
 
 README = Path(__file__).parents[2] / "README.md"
@@ -170,6 +171,22 @@ def cells():
     readme = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.M | re.S) if README.exists() else []
     told = re.findall(r"(?:^  .*\n?)+", LIBRARY.read_text(), re.M)
     return [cell for text in readme for cell in text.split("\n\n")] + [textwrap.dedent(b) for b in told if is_code(b)]
+
+
+def test_calls_that_explain_library_shows_in_a_line_work(tmp_path, monkeypatch):
+    """Those that are whole and not in a block, but for what needs another file or other libraries."""
+    monkeypatch.chdir(tmp_path)
+    told = " ".join(LIBRARY.read_text().split())
+    calls = re.findall(r"(?:\b(?:robot|answer|kronbot))?\.\w+\([^()]*\)(?:\.\w+\(\))?", told)
+    left_out = r"\.load\(|\.linear|with_motion|symbolic|\.\.\.|data|urdf|EI=EI|\.to_[px]|\.plot\("
+    robot = kronbot.load("canadarm", order="0")
+    known = {"robot": robot, "answer": robot.kinematics(), "kronbot": kronbot}
+    done = [call for call in calls if not re.search(left_out, call)]
+    for call in done:
+        exec(f"answer{call}" if call[0] == "." else call, known)
+    assert len(done) == 8 and {each.name for each in tmp_path.iterdir()} == {"robot.html", "arm.html"}
+    with pytest.raises(UsageError, match="q: coordinates are wanted beside a file, not 'robot.html'"):
+        robot.view("robot.html", "arm.html")
 
 
 @pytest.mark.slow
