@@ -38,5 +38,7 @@ def draw(result: Result) -> Picture:
         shown = [Curve(name.removeprefix("torque."), units[name], series[name]) for name in names]
         panels |= numbered(panels, word, curves.diagrams(title, shown, UNMOVED if word in unmoved else 0.0))
     told = "" if result.summary["complete"] else ", incomplete: the best so far"
+    if told and "end_error" in result.summary:
+        told += f", end_error {result.summary['end_error']:.2g}"
     least = f", least {result.summary['least']}" if "least" in result.summary else ", following a path"
     return moving(result, f"plan for {robot.name}, order {result.order}{least}{told}", panels)

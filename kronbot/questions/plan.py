@@ -116,6 +116,9 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
             "no simulation has judged this plan: its rows are those of the search, which misses equations of motion, "
             f"ends or limits by up to {best.missed:.1g} of their size"
         )
+    elif wrong := found.best.shortcomings:
+        made = f"{best.iterations} iterations on {best.intervals} intervals"
+        told.append(f"under this plan, of {made}, the arm {' and '.join(wrong)}: it is not to be driven as it is")
     elif complete:
         summary |= judgement.judged(posed.arm(robot, wish), robot, run, wish, best.duration, told, found.watch)
     summary = summary_without_rounding(summary, series)

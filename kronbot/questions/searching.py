@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import NoReturn, cast
 
 import numpy as np
@@ -40,7 +40,7 @@ class Candidate:
     """A plan of a ``wish``, which may be that of a step towards the one that was asked for.
 
     Where a simulation has judged it there is the ``run`` of the arm under it; ``missed`` is the worst arm's, ``left``
-    the energy of every arm's vibration.
+    the energy of every arm's vibration, ``passed`` how far columns go beyond their limits, as shares of these.
     """
 
     plan: Plan
@@ -48,6 +48,14 @@ class Candidate:
     run: Result | None = None
     missed: float = np.inf
     left: Sequence[float] = ()
+    passed: Passed = field(default_factory=dict)
+
+    @property
+    def shortcomings(self) -> list[str]:
+        """What the simulation that has judged it says against it."""
+        told = [f"misses its goal by {self.missed:.2g} of its way"] if self.missed > ARRIVED else []
+        beyond = sorted(self.passed.items(), key=lambda item: -item[1])
+        return told + [f"has {name} {share:.2g} of its limits beyond them" for name, share in beyond if share > ARRIVED]
 
 
 @dataclass
@@ -188,13 +196,12 @@ class Search:
                 raise
             assert before is not None
             self.progress((mesh + 0.5) / (MESHES + 1))
-            found, passed = self._judge(
-                robots, arms, Candidate(before, moved), bounds, BETTER if moved is not wish else 1
-            )
-            missed = found.missed * (BETTER if moved is not wish else 1)
+            better = BETTER if moved is not wish else 1
+            found = self._judge(robots, arms, Candidate(before, moved), bounds, better)
+            missed, passed = found.missed * better, found.passed
             if moved is not wish and _within(missed, passed):
-                found, passed = self._hold(robots, arms, wish, found, bounds, STEPS[min(finer, len(STEPS) - 1) :])
-                missed = found.missed
+                found = self._hold(robots, arms, wish, found, bounds, STEPS[min(finer, len(STEPS) - 1) :])
+                missed, passed = found.missed, found.passed
                 finer += 1
             if _within(missed, passed):
                 return
@@ -229,8 +236,8 @@ class Search:
 
     def _judge(
         self, robots: Sequence[Robot], arms: Sequence[Arm], found: Candidate, bounds: posed.Bounds, finer: int = 1
-    ) -> tuple[Candidate, Passed]:
-        """Simulate the arms under a plan, the best so far; what goes beyond which limits."""
+    ) -> Candidate:
+        """Simulate the arms under a plan, the best so far."""
         plan, wish = found.plan, found.wish
         self._take(found)
         runs = [judgement.under(each, plan, wish, finer, self.watch) for each in robots]
@@ -241,15 +248,16 @@ class Search:
         missed = max(*map(judgement.missed, arms, robots, runs, ends, ways), *strayed)
         rests = map(judgement.ended, robots, runs)
         left = [float(a.residual.energy(*end)) for a, end in zip(arms, rests, strict=True) if a.residual]
-        judged = Candidate(plan, wish, runs[0], missed, left)
-        self._take(judged)
-        self.judged = True
         jumps = {} if wish.follows else judgement.jumps(arms[0], robots[0], runs[0], plan, wish)
         seen = [{name: run.series[name] for name in bounds} for run in runs]
-        return judged, {
+        passed = {
             name: max(judgement.passed(columns[name], *pair) for columns in (*seen, jumps) if name in columns)
             for name, pair in bounds.items()
         }
+        judged = Candidate(plan, wish, runs[0], missed, left, passed)
+        self._take(judged)
+        self.judged = True
+        return judged
 
     def look(self, others: Sequence[Robot], wish: Wish) -> None:
         """How far other arms under the best plan are from rest at the end."""
@@ -269,7 +277,7 @@ class Search:
         motion: Candidate,
         bounds: posed.Bounds,
         counts: Sequence[int],
-    ) -> tuple[Candidate, Passed]:
+    ) -> Candidate:
         """The torques of a motion that was simulated, in ever shorter steps until they do as well."""
         assert motion.run is not None
         series, names = motion.run.series, robots[0].coordinates
@@ -278,12 +286,12 @@ class Search:
         for steps in counts:
             best = held(motion.plan, series["t"], q, qd, torques, steps)
             best = replace(best, inputs=np.clip(best.inputs, wish.low, wish.high))
-            found, passed = self._judge(robots, arms, Candidate(best, wish), bounds)
+            found = self._judge(robots, arms, Candidate(best, wish), bounds)
             if found.missed <= ARRIVED:
                 break
         else:
-            _refuse(wish, found.missed, passed, steps)
-        return found, passed
+            _refuse(wish, found.missed, found.passed, steps)
+        return found
 
 
 def _passing(wanted: Wanted, plan: Plan) -> Wanted:

@@ -2,6 +2,7 @@
 
 import json
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -643,8 +644,20 @@ def test_a_search_that_runs_out_of_iterations_keeps_the_best_so_far(monkeypatch,
     assert any("no simulation has judged this plan" in told for told in found["warnings"])
 
 
+def test_what_a_simulation_says_against_a_plan_is_told():
+    """How far it misses its goal, and limits that it does not keep, the worst first; nothing within what is allowed."""
+    found = searching.Candidate(None, None, missed=6.12, passed={"q1_dot": 0.02, "torque.q2": 1e-6, "torque.q1": 0.3})
+    assert found.shortcomings == [
+        "misses its goal by 6.1 of its way",
+        "has torque.q1 0.3 of its limits beyond them",
+        "has q1_dot 0.02 of its limits beyond them",
+    ]
+    assert not replace(found, missed=1e-6, passed={"torque.q1": 1e-6}).shortcomings
+
+
 @pytest.mark.slow
 def test_a_plan_that_misses_its_goal_is_kept_with_its_run(monkeypatch, unjudged):
+    """And warned of, with the numbers of its own search; its picture says so."""
     monkeypatch.setattr(searching, "MESHES", 1)
     monkeypatch.setattr(searching, "ARRIVED", 1e-12)
     with pytest.raises(ComputationError, match="misses its goal .* the best so far is told") as error:
@@ -652,6 +665,10 @@ def test_a_plan_that_misses_its_goal_is_kept_with_its_run(monkeypatch, unjudged)
     found = error.value.partial
     assert found.summary["complete"] is False and 1e-12 < found.summary["end_error"] < 1e-3
     assert found["q1"][-1] == pytest.approx(1, abs=1e-3) and len(found["t"]) > 200
+    iterations, intervals, missed = (found.summary[name] for name in ("iterations", "intervals", "end_error"))
+    made = f"under this plan, of {iterations} iterations on {intervals} intervals"
+    assert f"{made}, the arm misses its goal by {missed:.2g} of its way" in found.warnings[-1]
+    assert f"the best so far, end_error {missed:.2g}" in found.plot().get_suptitle()
 
 
 @pytest.mark.parametrize("given", [{"duration": 5e-324}, {"duration": 1e300}, {"q": {"q1": 1e308}, "duration": 1}])
