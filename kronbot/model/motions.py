@@ -143,17 +143,20 @@ class Motion:
 
     @cached_property
     def _turns(self) -> tuple[float, ...]:
-        """Of a table: where the accelerations turn by more than a little."""
+        """Of a table: where the accelerations turn by more than a little, and jump at the ends of one that is held."""
         t = SX.sym("t")
         rows = np.array(self.times)
         accelerations = casadi.Function("accelerations", [t], [replace(self, start=None).derivatives(t)[2]])
-        a, steps = np.asarray(accelerations(rows[None, :])).ravel(), np.diff(rows)
+        inside = np.append(rows[:-1], np.nextafter(rows[-1], -math.inf))
+        a, steps = np.asarray(accelerations(inside[None, :])).ravel(), np.diff(rows)
         slopes = np.diff(a) / steps
         if self.period is not None:  # the last row but one comes before the first, and is a row as any other
             rows, slopes, steps = rows[1:], np.append(slopes, slopes[0]), np.append(steps, steps[0])
         else:
             rows = rows[1:-1]
         turns = np.abs(np.diff(slopes)) * np.minimum(steps[1:], steps[:-1])
+        if self.held:
+            rows, turns = np.array(self.times), np.hstack([abs(a[0]), turns, abs(a[-1])])
         return tuple(rows[turns > TURN * np.abs(a).max()].tolist())
 
     def derivatives(self, t: SX) -> tuple[SX, SX, SX]:

@@ -205,6 +205,11 @@ def test_a_table_that_is_held_is_the_clamped_cubic_spline():
             assert np.allclose(found, reference(inside[:-1], derivative), rtol=0, atol=1e-10)
         q, qd, qdd = evaluated(motion, [times[0] - 1, times[-1] + 1])
         assert (q == values[[0, -1]]).all() and not qd.any() and not qdd.any()
+    t = np.linspace(0, 2, 401)
+    for form, corners in ((np.cos(np.pi * t), (0, 2)), (t**3 * (10 - 15 * t / 2 + 1.5 * t**2), ())):
+        assert motions.held((*(t + 1).tolist(),), (*form.tolist(),)).corners(None, 5, "test") == tuple(
+            1.0 + each for each in corners
+        )
 
 
 KINDS = {
