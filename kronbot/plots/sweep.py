@@ -84,14 +84,17 @@ def _curves(title: str, table: Table, others: Sequence[int], x: int) -> Picture:
     at[x] = slice(None)
     groups: dict[str, Diagram] = {}
     if not others:
-        for stem, names in groupby(table.columns, _stem):
-            columns, alone = table.together(list(names), x, at)
+        for stem, each in groupby(table.columns, _stem):
+            names = [*each]
+            columns, alone = table.together(names, x, at)
             several = len(columns) + len(alone) > 1
             labels = {name: name[len(stem) :].strip("[].") if several else "" for name in (*columns, *alone)}
-            found = [Curve(labels[name], table.unit(name), values) for name, values in columns.items()]
+            units = {name: table.unit(name if name in table.swept.kept else names[0]) for name in columns}
+            found = [Curve(labels[name], units[name], values) for name, values in columns.items()]
             called = stem if several else next(iter(columns))
             if alone:
-                at_one = ", ".join(f"{labels[name]} only at {over.values[place]:.4g}" for name, place in alone.items())
+                told = [(labels[name].partition(" ")[0], over.values[place]) for name, place in alone.items()]
+                at_one = ", ".join(f"{label} only at {value:.4g}" for label, value in told)
                 called += f"; {at_one}" if len(alone) <= curves.NAMED else f"; {len(alone)} more at one value only"
             made = curves.diagrams(called, found) or [Diagram(called, found)]
             groups |= {f"{called} {i}": diagram for i, diagram in enumerate(made, len(groups))}

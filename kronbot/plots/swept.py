@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
-from kronbot.plots.followed import followed
+from kronbot.plots.followed import Followed, followed
 from kronbot.plots.style import readable, short
 from kronbot.questions.given_columns import given_columns
 from kronbot.questions.result import Result
@@ -148,26 +148,34 @@ class Table:
         if entry is None or entry[1] not in self.swept.beside or self.sides[x].words:
             return np.asarray(self.numbers(name)[tuple(at)][order])
         rows = self._rows[tuple(at)][order]
-        return np.asarray(self._tracks(entry[1], tuple(rows.tolist()))[:, int(entry[2]) - 1])
+        tracks, _ = self._tracks(entry[1], tuple(rows.tolist()))
+        return np.asarray(tracks[:, int(entry[2]) - 1])
 
     def together(
         self, names: Sequence[str], x: int, at: Sequence[int | slice]
     ) -> tuple[dict[str, npt.NDArray[np.float64]], dict[str, int]]:
         """Columns that belong together over side ``x`` by name, and the places of those that are at one place only.
 
-        Of frequencies that are followed by their modes these are all that were kept: one that ends, as a column does
-        where a case has fewer modes, goes on in another column.
+        Of frequencies that are followed by their modes these are all that were kept, and those that begin as one of
+        them in a later case, called ``[NUMBER at VALUE]``: a column ends where a case has no such mode.
         """
         entry = _ENTRY.fullmatch(names[0])
+        later = {}
         if entry and entry[1] in self.swept.beside and not self.sides[x].words:
             every = [name for name in self.swept.kept if (one := _ENTRY.fullmatch(name)) and one[1] == entry[1]]
+            order = np.argsort(self.sides[x].values, kind="stable")
+            tracks, begun = self._tracks(entry[1], tuple(self._rows[tuple(at)][order].tolist()))
+            for k, (case, place) in enumerate(begun):
+                name = f"{entry[1]}[{place + 1}"
+                if case > begun[0][0] and f"{name}]" in every and f"{entry[1]}[{k + 1}]" not in every:
+                    later[f"{name} at {self.sides[x].values[order][case]:.4g}]"] = tracks[:, k]
         else:
             every = [*names]
-        found = {name: self.along(name, x, at) for name in every}
+        found = {name: self.along(name, x, at) for name in every} | later
         there = {name: np.flatnonzero(np.isfinite(values)) for name, values in found.items()}
         most = max(map(len, there.values()))
         alone = {name: int(places[0]) for name, places in there.items() if len(places) == 1 < most}
-        moving = [name for name in every if name in names or _range(found[name])]
+        moving = [name for name in found if name in names or name in later or _range(found[name])]
         return {name: found[name] for name in moving if name not in alone}, alone
 
     @property
@@ -181,18 +189,18 @@ class Table:
         order = np.argsort(self.sides[x].values, kind="stable")
         return np.asarray(np.moveaxis(self._rows, x, -1).reshape(-1, len(order))[:, order])
 
-    def _tracks(self, key: str, rows: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    def _tracks(self, key: str, rows: tuple[int, ...]) -> Followed:
         shapes = key.replace("frequencies", "shapes")
         if (key, rows) not in self._followed:
             parts = ([self.swept.beside[word][row] if row >= 0 else None for row in rows] for word in (key, shapes))
-            found = followed(*parts)
+            found, begun = followed(*parts)
             wide = np.full((len(rows), max(_largest(self.swept.kept), found.shape[1])), np.nan)
             wide[:, : found.shape[1]] = found
-            self._followed[key, rows] = wide
+            self._followed[key, rows] = wide, begun
         return self._followed[key, rows]
 
     @cached_property
-    def _followed(self) -> dict[tuple[str, tuple[int, ...]], npt.NDArray[np.float64]]:
+    def _followed(self) -> dict[tuple[str, tuple[int, ...]], Followed]:
         return {}
 
     @cached_property

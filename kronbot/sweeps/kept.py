@@ -92,7 +92,13 @@ def _place(array: NamedArray, labels: tuple[str, ...]) -> tuple[int, ...] | None
         return None
 
 
-def _complex(values: np.ndarray) -> object:
+def _unseen(array: NamedArray | None) -> object:
+    if array is None or array.columns is None:
+        return None if array is None else plain(array.values)
+    return {"rows": [*array.rows], **_complex(array.values)}
+
+
+def _complex(values: np.ndarray) -> dict[str, object]:
     return {"real": plain(values.real), "imag": plain(values.imag)}
 
 
@@ -138,8 +144,8 @@ class Kept:
         return replace(self, unseen=tuple(Column(name, "array", name, whole=True) for name in names))
 
     def beside(self, answer: Result) -> list[object]:
-        """What is kept unseen of an answer."""
-        return [column.of(answer) for column in self.unseen]
+        """What is kept unseen of an answer: vectors, and shapes with the names of their rows."""
+        return [_unseen(answer.arrays.get(column.key)) for column in self.unseen]
 
     def cells(self, answer: Result) -> Iterator[list[object]]:
         """What is kept of an answer, in rows."""

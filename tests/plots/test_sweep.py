@@ -139,22 +139,57 @@ def test_a_plain_table_has_no_shapes(beam):
 
 
 def test_following_knows_gaps_and_modes_that_end():
-    e = np.eye(3).tolist()
-    swapped = [e[1], e[0], e[2]]
-    found = followed([[1, 2, 3], None, [1.5, 2.5, 3.5], [1, 2]], [e, None, swapped, [row[:2] for row in e]])
+    e = np.eye(3)
+    swapped = e[[1, 0, 2]]
+    found, _ = followed([[1, 2, 3], None, [1.5, 2.5, 3.5], [1, 2]], [*shapes(e, None, swapped, e[:, :2])])
     assert np.isnan(found[1]).all()
     assert found[2].tolist() == [2.5, 1.5, 3.5]
     assert found[3, :2].tolist() == [1, 2] and np.isnan(found[3, 2])
     # What comes later, as two real poles where there was a pair, goes on as a curve of its own.
-    found = followed([[1, 5], [0.5, 2, 5.5], [6], [0.4, 3, 6]], [[r[:2] for r in e], swap(e), [[0], [1], [0]], swap(e)])
+    other = e[:, [0, 2, 1]]
+    found, begun = followed([[1, 5], [0.5, 2, 5.5], [6], [0.4, 3, 6]], [*shapes(e[:, :2], other, e[:, 1:2], other)])
     assert np.array_equal(found, [[1, 5, np.nan], [0.5, 5.5, 2], [np.nan, 6, np.nan], [0.4, 6, 3]], equal_nan=True)
+    assert begun == [(0, 0), (0, 1), (1, 1)]
     # Shapes of what does not swing say nothing.
-    found = followed([[0, 0, 5], [0, 0, 6]], [e, [e[2], e[1], e[0]]])
+    found, _ = followed([[0, 0, 5], [0, 0, 6]], [*shapes(e, e[:, ::-1])])
     assert found[1].tolist() == [0, 0, 6]
+    assert followed([None], [None])[0].shape == (1, 0)
 
 
-def swap(e):
-    return [[row[0], row[2], row[1]] for row in e]
+def test_modes_go_on_where_a_motor_is_held():
+    """A tower that swings alike to both sides, whirling where its rotor spins, and a rotor on an elastic shaft whose
+    motor is held then: that against the motor is a mode of its own, and so are those of both."""
+    rows = ["motor", "x", "rotor", "y"]
+    free = np.array([[1, 0, 0, 1], [0, 1, 0, 0], [1, 0, 0, -2], [0, 0, 1, 0]])
+    held = np.array([[1, 1, 0], [0, 0, 1], [1j, -1j, 0]]) * np.exp(0.7j)
+    at = [*shapes(held, rows=["x", "rotor", "y"]), *shapes(free, rows=rows), *shapes(held, rows=["x", "rotor", "y"])]
+    found, begun = followed([[3, 3.5, 4], [0.02, 3.3, 3.3, 6], [3.1, 3.6, 4.1]], at)
+    none = np.nan
+    apart = [[3, 3.5, 4, none, none], [3.3, 3.3, none, 0.02, 6], [3.1, 3.6, 4.1, none, none]]
+    assert np.array_equal(found, apart, equal_nan=True)
+    assert begun == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 3)]
+
+
+@pytest.mark.slow
+def test_modes_that_begin_later_are_drawn():
+    """A rotor on an elastic shaft, whose motor is held where it spins."""
+    text = BEAM.replace("rotor_inertia: 0.5", "rotor_inertia: 0.5, elastic: {stiffness: 50}")
+    swept = kronbot.loads(text).sweep("modes", {"q1_dot": "0:2:3"}, keep="frequencies_free[1:4]", workers=1, plot=True)
+    picture = draw(swept.result())
+    axis = next(each for name, each in picture.items() if name.startswith("frequencies"))
+    drawn = {name: np.isfinite(points[:, 1]).tolist() for name, points in lines(axis).items()}
+    assert drawn == {"3": [True] * 3, "4": [True] * 3, "1 at 1": [False, True, True]}
+    assert axis.get_title(loc="left").replace("\n", " ") == "frequencies_free; 1 only at 0, 2 only at 0"
+
+
+def shapes(*values, rows=None):
+    """Shapes as sweeps keep them."""
+    for each in values:
+        yield (
+            each
+            if each is None
+            else {"rows": rows or [*map(str, range(len(each)))], "real": each.real.tolist(), "imag": each.imag.tolist()}
+        )
 
 
 def test_pairs_that_become_real_are_drawn_where_they_are(tmp_path):
