@@ -165,7 +165,7 @@ def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def plain(value: object) -> object:
     """Numbers as Python numbers and nested lists; -0.0 becomes 0.0, so that equal answers have equal bytes."""
     if isinstance(value, np.ndarray):
-        return value.tolist() if value.dtype.kind in "UO" else (value + 0.0).tolist()
+        return value.tolist() if value.dtype.kind in "iuUO" else (value + 0.0).tolist()
     if isinstance(value, np.generic):
         value = value.item()
     return value + 0.0 if isinstance(value, float) else value

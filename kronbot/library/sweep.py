@@ -24,7 +24,7 @@ from kronbot.library.arguments import Progress
 from kronbot.library.cases import QUESTIONS, demand_accepted, plain_option
 from kronbot.library.values import points
 from kronbot.questions.result import Result
-from kronbot.questions.swept import Indices, Swept
+from kronbot.questions.swept import ERROR, Indices, Swept
 from kronbot.records import dataclass
 from kronbot.sweeps import cases as varied
 from kronbot.sweeps import cells, doubts, grammar, names, output
@@ -198,7 +198,7 @@ class Sweep:
         if hidden and all(len(row) <= width for row in rows) and self.tally.failed < self.tally.cases:
             beside = {}
             warnings.append("frequencies are drawn by number: the sweep was begun without a picture, it has no shapes")
-        warnings += doubts.uneven(series, task.kept.numbered, [each is not None for each in series[columns.ERROR]])
+        warnings += doubts.uneven(series, task.kept.numbered, [each is not None for each in series[ERROR]])
         found: dict[str, Indices] = {}
         if isinstance(draws, varied.Draws) and draws.indices:
             if self.failed:

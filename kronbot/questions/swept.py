@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from kronbot.description.wording import listing
+from kronbot.description.wording import cut, escaped, listing
 from kronbot.floats import Array
 from kronbot.records import dataclass
+
+# The column of errors, and the posture that one may begin with.
+ERROR, _WHERE = "error", re.compile(r"\A(?:case \d+: )?[^\s:=]+ = [^:]*: ")
 
 
 @dataclass(frozen=True)
@@ -49,3 +53,9 @@ def undrawn(single: Mapping[str, str], what: str = "a picture shows single numbe
     """That whole arrays are left out, and what to keep of them."""
     are = "is a whole array" if len(single) == 1 else "are whole arrays"
     return f"{listing(single)} {are}, {what}: keep {listing(single.values())}"
+
+
+def reason(error: str | None, longest: int) -> str:
+    """An error in up to so many signs: of a longer one what is wrong, without the posture where it is."""
+    text = error or ""
+    return escaped(cut(text if len(text) <= longest else _WHERE.sub("... ", text), longest))

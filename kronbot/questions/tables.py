@@ -20,7 +20,7 @@ from kronbot.questions.given_columns import found_angles, given_columns
 from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.outputs import added
 from kronbot.questions.result import Result
-from kronbot.questions.swept import Swept, undrawn
+from kronbot.questions.swept import ERROR, Swept, reason, undrawn
 from kronbot.records import dataclass
 
 # Rows of a series worth showing to a person; all of them are in the machine formats.
@@ -285,25 +285,25 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
             yield Line(f"{more(zeros)} {'is' if zeros == 1 else 'are'} 0 ({rest})")
         return
     # Room for a word on what is left out is room for one more row.
-    most = count if count <= SHOWN_ROWS + 1 else SHOWN_ROWS
-    rows = ascending(np.linspace(0, count - 1, most).round().astype(int))
+    rows = ascending(np.linspace(0, count - 1, min(count, SHOWN_ROWS + (count == SHOWN_ROWS + 1))).round().astype(int))
     texts = {name: [number(values[row], SENTENCE) for row in rows] for name, values in telling.items()}
     if any(units.get(name, "1") != "1" for name in texts):  # a line of them below the names
         for name, column in texts.items():
             unit = "" if (of := units.get(name, "1")) == "1" else of
             beside = ["Hz", *(hertz(telling[name][row]) for row in rows)]
             texts[name] = _paired([unit, *column], beside) if name in swing else [unit, *column]
-    shown: list[str] = []
-    taken = 0
+    if swept and ERROR in texts:
+        taken = sum(max(len(name), *map(len, column)) + len(GAP) for name, column in texts.items() if name != ERROR)
+        texts[ERROR][-len(rows) :] = [reason(telling[ERROR][row], max(SENTENCE, width - taken)) for row in rows]
+    shown, taken = list[str](), 0
     for name, column in texts.items():
         taken += max(len(name), *map(len, column)) + len(GAP)
         if taken - len(GAP) > width and shown:
             break
         shown.append(name)
     told = [f"{len(rows)} of {count} rows"] if len(rows) < count else []
-    left_out = [name for name in texts if name not in shown]
-    whole = {name: single[name] for name in left_out if name in single}
-    if hidden := len(left_out) - len(whole):
+    whole = {name: single[name] for name in texts if name not in shown and name in single}
+    if hidden := len(texts) - len(shown) - len(whole):
         told.append(f"{more(hidden)} that {'is' if hidden == 1 else 'are'} not 0")
     told += [f"{more(zeros)} of zeros"] if zeros and not swept else []
     if told:

@@ -15,8 +15,8 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 
+from kronbot.questions.swept import ERROR
 from kronbot.sweeps.cells import Form, value
-from kronbot.sweeps.kept import ERROR
 from kronbot.sweeps.output import Chunks, File, rows
 from kronbot.sweeps.work import Task
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.questions.swept import ERROR
 from kronbot.records import dataclass
-from kronbot.sweeps.kept import ERROR
 
 
 @dataclass

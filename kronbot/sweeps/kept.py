@@ -17,11 +17,11 @@ from kronbot.model.build import at_order
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Outline
 from kronbot.questions.result import Result
-from kronbot.questions.swept import undrawn
+from kronbot.questions.swept import ERROR, undrawn
 from kronbot.records import dataclass
 
-# The columns that are always there.
-CASE, ERROR = "case", "error"
+# The column that is always there, as that of errors.
+CASE = "case"
 # Functions of what is kept: those of each entry, and those that make one number of many.
 EACH: dict[str, Callable[..., object]] = {"abs": np.abs, "real": np.real, "imag": np.imag}
 OF_ALL: dict[str, Callable[..., object]] = {

@@ -133,7 +133,7 @@ def test_json_and_residuals(files, capsys):
     assert run([*FIT, "--validate", "0.3", "-q", "-o", "residuals.csv"]) == 0
     with open(files / "residuals.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 27 and {row["fitted"] for row in rows} == {"0.0", "1.0"}
+    assert len(rows) == 27 and {row["fitted"] for row in rows} == {"0", "1"}
     assert {row["column"] for row in rows} == {"endpoint.x", "endpoint.y", "torque.q1"}
 
 
@@ -397,6 +397,7 @@ def test_plans_and_trials(files, capsys):
     with open(files / "chosen.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 and list(rows[0]) == ["row", "angle.q1"]
+    assert all(row["row"].isdecimal() for row in rows)
     assert run([*FIT, "--synthetic", "5", "--format", "json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["arrays"]["synthetic"]["columns"] == ["value", "bias", "spread", "predicted"]

@@ -10,6 +10,7 @@ from kronbot.cli.main import run
 from kronbot.cli.output.tables import table
 from kronbot.compute.arrays import NamedArray
 from kronbot.questions.result import Result
+from kronbot.questions.swept import Swept
 
 # The error of a number, and a distance, which is no bound: 2.1 m are not 3 m.
 SUMMARY = {"buckling_factor": 2.5, "buckling_factor_error": 1.01e-13, "position_error": 2.1018}
@@ -172,3 +173,13 @@ def test_a_sentence_leaves_room_for_numbers(swept_here, capsys):
     assert "frequencies_locked[1]" in head and all(row.count("...") == 1 for row in rows)
     assert run([*asked, "--format", "csv"]) == 0
     assert "..." not in capsys.readouterr().out
+
+
+def test_errors_of_sweeps_tell_the_reason(capsys):
+    """Where there is no room for all of it, as of what a posture of many joints comes before."""
+    where, why = ", ".join(f"q{k} = {k}.25" for k in range(1, 9)), "no stable path of equilibria beyond 0.6188"
+    errors = np.array([f"{where}: {why} of the load; there the tip is 3 m off", None, "m = 3: no", "x" * 200], object)
+    series = {"case": np.arange(1, 5), "error": errors}
+    table(Result("sweep", "arm", "2", series=series, asked=Swept("statics", [(("m",), 4)], (), ())))
+    told = [line.split(None, 1)[1:] for line in capsys.readouterr().out.splitlines()[3:7]]
+    assert told == [[f"... {why} of the load; there the tip is 3 m off"], [], ["m = 3: no"], [f"{'x' * 111}..."]]

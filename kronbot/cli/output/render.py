@@ -258,4 +258,4 @@ WRITERS: dict[str, Callable[[Result], bytes]] = {
 
 
 def _clean(values: np.ndarray) -> np.ndarray:
-    return values if values.dtype.kind in "UO" else np.asarray(values + 0.0)
+    return values if values.dtype.kind in "iuUO" else np.asarray(values + 0.0)

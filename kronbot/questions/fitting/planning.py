@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.wording import listing
@@ -37,10 +39,11 @@ def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Resul
     """
     told, J, accuracy = _information(robot, inquiry, candidates)
     beliefs, k = inquiry.beliefs, len(inquiry.names)
+    labels: npt.NDArray[Any]
     if told.records is None:
         blocks = np.zeros((*told.measured.shape, k))
         blocks[~np.isnan(told.measured)] = J
-        word, labels = "row", told.rows.astype(float)
+        word, labels = "row", told.rows
     else:
         word, labels = "record", np.unique(told.records)
         blocks = _by_record(told, J, k, labels)
@@ -66,7 +69,7 @@ def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Resul
         "question": inquiry.question, "candidates": len(blocks), f"{word}s": count, "parameters": k,
         "efficiency": float(np.exp(ratio / k)),
     }  # fmt: skip
-    series: dict[str, Array] = {word: labels[rows]}
+    series: dict[str, npt.NDArray[Any]] = {word: labels[rows]}
     if word == "row":
         series |= {name: values[rows] for name, values in told.inputs.items()}
     warnings = [*told.notes, *correlated(knowledge, inquiry.names)]
@@ -76,7 +79,7 @@ def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Resul
     )  # fmt: skip
 
 
-def _by_record(told: Sorted, J: Array, k: int, labels: Array) -> Array:
+def _by_record(told: Sorted, J: Array, k: int, labels: npt.NDArray[Any]) -> Array:
     """What each record tells of the first k parameters, as a triangle (records, k, k) with the same squares.
 
     Where it begins is found, too, with the other columns of J: what errors tell of that they do not tell of these.
