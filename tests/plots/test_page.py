@@ -216,6 +216,39 @@ def test_gravity_is_within_the_picture(opened):
 
 
 @pytest.mark.slow
+def test_all_of_a_robot_is_in_the_picture(opened):
+    """With its bodies, in every frame, at every width, in either projection, exaggerated or not: by the corners of all
+    that is drawn."""
+
+    def look(page, frames):
+        spans = []
+        for frame in frames:
+            page.evaluate(frame)
+            spans.append(page.evaluate("kronbot.span()"))
+        (low, high) = np.min(spans, axis=0)[:, 0], np.max(spans, axis=0)[:, 1]
+        assert (low > -0.97).all() and (high < 0.97).all()
+        return high - low
+
+    still = kronbot.load("puma560").statics(q={"q2": 0.8})
+    steps = [f"kronbot.seek({t})" for t in np.linspace(0, 0.5, 11)]
+    modes = [f"kronbot.state.mode = {k}, kronbot.state.phase = {phase}" for k in range(3) for phase in (-1.571, 1.571)]
+    for answer, frames in ((still, ["1"]), (motion(), steps), (kronbot.load("spatial").modes(), modes)):
+        with opened(answer) as page:
+            try:
+                for size in ((1000, 700), (420, 700)):
+                    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+                    page.wait_for_timeout(100)
+                    assert look(page, frames).max() > 1
+                    for keys in ("x", "oy", "]]]]]]f"):
+                        for key in keys:
+                            page.keyboard.press(key)
+                        look(page, frames)
+                    page.keyboard.press("o")
+            finally:
+                page.set_viewport_size({"width": 1000, "height": 700})
+
+
+@pytest.mark.slow
 def test_keys_turn_the_view_about_the_middle(opened):
     """To the side and over the top, not beyond it, nearer and farther, in either projection; and back again."""
     eye = "kronbot.eye()"

@@ -104,6 +104,15 @@ function triad(length) {
   return new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true }));
 }
 
+// Directions whose ends at so much more than 1 hold the unit sphere.
+const CORNERS = [-1, 0, 1].flatMap((x) => [-1, 0, 1].flatMap((y) => [-1, 0, 1].map((z) => new Vector3(x, y, z))))
+  .filter((each) => each.length()).map((each) => each.setLength(1.13));
+// Points around an ellipsoid, which is the first in its frame.
+export function around(frame, found) {
+  const { matrixWorld } = frame.children[0];
+  for (const each of CORNERS) found.push(...from.copy(each).applyMatrix4(matrixWorld));
+}
+
 export class Arm {
   // `ghost`: pale, lines and beams only.
   constructor(robot, scene, ghost) {
@@ -231,15 +240,17 @@ export class Arm {
     return this.endpoint.getWorldPosition(target);
   }
 
-  // Points that say how large the picture is.
-  points() {
-    const found = [new Vector3(), this.tip()];
-    for (const part of this.links) {
-      for (const place of [HINGE, ROOT, TIP]) found.push(new Vector3().fromArray(this.y, part.link.at + place));
+  // Points whose hull holds what is drawn but for some width: x, y, z one after the other, at the end of `found`.
+  outline(found, bodies) {
+    const add = (point) => found.push(point.x, point.y, point.z);
+    add(from.set(0, 0, 0));
+    add(this.tip(from));
+    for (const { link: { at, sections }, root } of this.links) {
+      for (const place of [HINGE, ROOT, TIP]) add(from.fromArray(this.y, at + place));
+      for (let k = 0; k < sections; k++) add(from.fromArray(this.y, at + SECTIONS + SECTION * k).applyMatrix4(root.matrix));
     }
-    for (const { at } of this.elements) for (const k of [at, at + 3]) found.push(new Vector3().fromArray(this.y, k));
-    for (const body of this.bodies) found.push(new Vector3().setFromMatrixPosition(body.matrixWorld));
-    return found;
+    for (const { at } of this.elements) for (const k of [at, at + 3]) add(from.fromArray(this.y, k));
+    for (const body of bodies ? this.bodies : []) around(body, found);
   }
 
   root(link) {

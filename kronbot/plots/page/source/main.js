@@ -2,7 +2,7 @@
 import { ArrowHelper, BufferAttribute, BufferGeometry, Color, Line, LineBasicMaterial, LineSegments, Mesh, MeshLambertMaterial, Points, PointsMaterial, SphereGeometry, Vector3 } from "three";
 import uplotStyle from "uplot/dist/uPlot.min.css";
 import ownStyle from "./style.css";
-import { Arm, COLOURS, framed, place, triad } from "./arm.js";
+import { Arm, around, COLOURS, framed, place, triad } from "./arm.js";
 import { Charts, short } from "./charts.js";
 import { Stage } from "./stage.js";
 
@@ -20,13 +20,15 @@ const TURN = Math.PI / 24, NEARER = 1.15, ALL = 20;
 const SOON = 50, LOCK = 1e-12;
 // Shares of the size, and of a turn, that are rounding where they are written.
 const NOTHING = 1e-12;
+// Shares of the size: axes of the base with their letters, those of frames, and what is around points that have to fit.
+const AXES = 0.14, FRAME = 0.15, WIDTH = 0.03;
 const state = {
   at: 0, playing: false, loop: true, speed: 1, factor: 1, mode: 0, phase: Math.PI / 2, q: Float64Array.from(data.q),
   ghost: Boolean(modes || data.ghost), trail: Boolean(steps) && !steps.apart, bodies: !data.ellipsoids, axes: Boolean(data.axes), names: false, parallel: data.flat,
   points: true,
   dark: matchMedia("(prefers-color-scheme: dark)").matches,
 };
-let dirty = true, last = null, charts = null, points = null;
+let dirty = true, last = null, charts = null;
 const touch = () => { dirty = true; };
 
 // Coordinates with the same joints where nothing is deformed, and what is drawn for q.
@@ -52,12 +54,12 @@ function between(x) {
 }
 function current() {
   if (steps) return between(steps.values[0] + state.at);
-  if (modes && modes.list.length) {
-    const { direction, most } = modes.list[state.mode];
-    const way = (state.factor * SWING * robot.size * Math.sin(state.phase)) / (most || 1);
-    return Float64Array.from(data.q, (value, i) => value + way * direction[i]);
-  }
-  return state.q;
+  return modes && modes.list.length ? swung(state.mode, Math.sin(state.phase)) : state.q;
+}
+// A mode at a share of its amplitude.
+function swung(k, share) {
+  const { direction, most } = modes.list[k], way = (state.factor * SWING * robot.size * share) / (most || 1);
+  return Float64Array.from(data.q, (value, i) => value + way * direction[i]);
 }
 
 // --- the stage
@@ -66,9 +68,11 @@ const up = new Vector3().fromArray(data.up);
 const right = new Vector3().crossVectors(up, new Vector3().fromArray(data.eye)).normalize();
 const gravityAt = new Vector3().copy(up).multiplyScalar(0.1 * robot.size).addScaledVector(right, -0.25 * robot.size);
 const PULL = 0.18, pull = new Vector3().fromArray(robot.gravity ?? [0, 0, 0]).normalize();
-let stage, arm, ghost, trail, cloud, arrows = [];
+// Pixels above and below the robot that the buttons and the note take.
+const edges = () => [$("looks").offsetTop + $("looks").offsetHeight + 4, 26];
+let stage, arm, ghost, trail, cloud, arrows = [], ellipsoids = [], others = [];
 try {
-  stage = new Stage($("canvas"), up, data.flat ? new Vector3().fromArray(data.eye).normalize() : up, touch);
+  stage = new Stage($("canvas"), up, data.flat ? new Vector3().fromArray(data.eye).normalize() : up, edges, touch);
 } catch (error) {
   $("note").textContent = "This browser draws no WebGL: curves and numbers only.";
 }
@@ -106,12 +110,14 @@ if (stage) {
     const mesh = new Mesh(new SphereGeometry(1, 32, 20), new MeshLambertMaterial({ color: COLOURS[each.kind], transparent: true, opacity: 0.35, depthWrite: false }));
     mesh.scale.fromArray(each.half.map((a) => Math.max(a, 0.002 * robot.size)));
     outer.add(mesh);
+    outer.updateMatrixWorld(true);
+    ellipsoids.push(outer);
     stage.scene.add(outer);
   }
   for (const each of data.frames ?? []) {
     const outer = framed();
     place(outer, [...each.r, ...each.R], 0);
-    outer.add(triad(0.15 * robot.size));
+    outer.add(triad(FRAME * robot.size));
     stage.scene.add(outer);
   }
   if (measured) {
@@ -132,6 +138,7 @@ if (stage) {
   for (const q of data.others ?? []) {
     const other = new Arm(robot, window.kronbotScene, true);
     other.pose(Float64Array.from(q));
+    others.push(other);
     stage.scene.add(other.group);
   }
 }
@@ -178,28 +185,47 @@ function drawTrail() {
   touch();
 }
 
-// Points of the robot in some of its states: what has to fit.
-function extent() {
-  const found = [];
-  const some = steps ? steps.states.filter((_, k) => k % Math.ceil(steps.states.length / 25) === 0) : [...(data.others ?? []), data.q];
-  for (const q of some) {
-    arm.pose(Float64Array.from(q));
-    found.push(...arm.points());
+// What has to fit: the robot in all that is shown of it, exaggerated as it is, and what stands beside it.
+function fitting() {
+  const found = [], add = (...points) => { for (const point of points) found.push(...point); };
+  const posed = (q, row) => {
+    arm.pose(modes ? q : exaggerated(q, state.factor));
+    arm.outline(found, state.bodies);
+    for (const each of arrows) {
+      const { from, way, long } = arrowAt(each, row);
+      if (long) add(from, from.clone().addScaledVector(way, long));
+    }
+    for (const each of measured?.points ?? []) if (isMeasured(each, row)) add(measuredAt(each, row, computedAt(each)));
+    if (!ghost || !state.ghost) return;
+    ghost.pose(modes ? Float64Array.from(data.q) : undeformed(q));
+    ghost.outline(found);
+  };
+  if (steps) {
+    const every = Math.ceil(steps.states.length / TRAIL), last = steps.states.length - 1;
+    steps.states.forEach((q, row) => { if (row % every === 0 || row === last) posed(Float64Array.from(q), row); });
+  } else if (modes) {
+    for (let k = 0; k < modes.list.length; k++) for (const sign of [-1, 1]) posed(swung(k, sign), 0);
   }
-  for (const each of measured?.points ?? []) {
-    each.errors.forEach((errors, row) => {
-      if (row % Math.ceil(each.errors.length / 100)) return;
-      arm.pose(Float64Array.from(steps.states[row]));
-      found.push(measuredAt(each, row, computedAt(each)));
-    });
-  }
-  for (const { centre, R, half } of data.ellipsoids ?? []) {
-    for (const sign of [-1, 1]) half.forEach((a, k) => found.push(new Vector3().fromArray(centre).addScaledVector(new Vector3().fromArray(R, 3 * k), sign * a)));
-  }
-  if (robot.gravity) found.push(gravityAt, gravityAt.clone().addScaledVector(pull, PULL * robot.size));
-  // Beams, drums and letters have some width.
-  const width = 0.04 * robot.size;
-  return found.flatMap((point) => [-1, 1].flatMap((sign) => [0, 1, 2].map((i) => point.clone().setComponent(i, point.getComponent(i) + sign * width))));
+  if (!steps) posed(modes ? Float64Array.from(data.q) : state.q, 0);
+  for (const other of others) other.outline(found);
+  for (const each of ellipsoids) around(each, found);
+  const axes = (length, r = [0, 0, 0], R = [1, 0, 0, 0, 1, 0, 0, 0, 1]) => {
+    for (const k of [0, 3, 6]) add(new Vector3().fromArray(r).addScaledVector(new Vector3().fromArray(R, k), length * robot.size));
+  };
+  axes(AXES);
+  for (const { r, R } of data.frames ?? []) axes(FRAME, r, R);
+  if (robot.gravity) add(gravityAt, gravityAt.clone().addScaledVector(pull, PULL * robot.size));
+  touch();
+  // Beams and drums have some width.
+  return [found, WIDTH * robot.size];
+}
+
+// Where an arrow begins, its direction and length, of which 0 is none; the robot is posed.
+function arrowAt({ vectors, largest, at, along, share }, row) {
+  const way = new Vector3().fromArray(vectors[Math.min(row, vectors.length - 1)]), size = way.length();
+  if (!(size > 1e-12 * largest)) return { long: 0 };
+  const from = along !== undefined ? arm.along(along, share) : at === "endpoint" ? arm.tip() : at === "base" ? new Vector3() : arm.point(at);
+  return { from, way: way.divideScalar(size), long: ((along === undefined ? 0.3 : 0.12) * robot.size * size) / largest };
 }
 
 function show() {
@@ -214,16 +240,12 @@ function show() {
     trail.visible = state.trail;
     trail.geometry.setDrawRange(0, trail.rows.filter((each) => each <= row).length);
   }
-  for (const { vectors, arrow, largest, at, along, share } of arrows) {
-    const way = new Vector3().fromArray(vectors[Math.min(row, vectors.length - 1)]), size = way.length();
-    arrow.visible = size > 1e-12 * largest;
-    if (!arrow.visible) continue;
-    const long = ((along === undefined ? 0.3 : 0.12) * robot.size * size) / largest, head = Math.min(0.05 * robot.size, 0.4 * long);
-    if (along !== undefined) arrow.position.copy(arm.along(along, share));
-    else if (at === "endpoint") arrow.position.copy(arm.tip());
-    else if (at === "base") arrow.position.set(0, 0, 0);
-    else arrow.position.copy(arm.point(at));
-    arrow.setDirection(way.divideScalar(size));
+  for (const each of arrows) {
+    const { from, way, long } = arrowAt(each, row), { arrow } = each, head = Math.min(0.05 * robot.size, 0.4 * long);
+    arrow.visible = long > 0;
+    if (!long) continue;
+    arrow.position.copy(from);
+    arrow.setDirection(way);
     arrow.setLength(long, head, head / 2);
   }
   for (const each of measured?.points ?? []) {
@@ -287,11 +309,12 @@ function label(text, kind, where) {
   $("names").append(span);
   labels.push({ span, kind, where });
 }
-["x", "y", "z"].forEach((name, i) => label(name, "axis", () => new Vector3().setComponent(i, 0.14 * robot.size)));
+["x", "y", "z"].forEach((name, i) => label(name, "axis", () => new Vector3().setComponent(i, AXES * robot.size)));
 robot.links.forEach((link, i) => link.label && label(link.label, "link", () => arm.root(i)));
 if (robot.gravity) label("g", "axis", () => gravityAt.clone());
 function write() {
   const { clientWidth: width, clientHeight: height } = $("canvas");
+  stage.camera.updateMatrixWorld();
   for (const { span, kind, where } of labels) {
     const seen = kind === "axis" || state.names;
     span.hidden = !seen;
@@ -359,7 +382,7 @@ const actions = {
   under: ["j", "seen from lower", () => stage?.orbit(0, -TURN)],
   nearer: ["+", "nearer", () => stage?.approach(NEARER)],
   farther: ["-", "farther", () => stage?.approach(1 / NEARER)],
-  fit: ["f", "fit to the window", () => stage?.fit([...points, ...arm.points()])],
+  fit: ["f", "fit to the window", () => stage?.fit(...fitting())],
   parallel: ["o", "parallel projection", () => { state.parallel = !state.parallel; stage?.project(state.parallel); }],
   ghost: ["g", "ghost of the undeformed robot", () => { state.ghost = !state.ghost; }],
   trail: ["t", "trail of the endpoint", () => { state.trail = !state.trail; }],
@@ -380,7 +403,7 @@ function view(axis) {
   const away = new Vector3().setComponent(axis, behind ? -1 : 1);
   // What looks along the upward axis keeps another one upwards.
   if (Math.abs(away.dot(up)) > 0.9) away.addScaledVector(new Vector3(0, up.z ? -1 : 0, up.y ? 1 : 0), 1e-4);
-  stage?.look(away, points);
+  stage?.look(away, ...fitting());
 }
 function press() {
   for (const button of document.querySelectorAll("button[data-do]")) {
@@ -595,13 +618,6 @@ if (modes) {
 }
 if (data.sliders) sliders(), readout();
 if (data.numbers?.length) table();
-if (stage) {
-  points = extent();
-  stage.resize();
-  stage.project(state.parallel);
-  stage.look(new Vector3().fromArray(data.eye), points);
-  new ResizeObserver(() => stage.resize()).observe($("stage"));
-}
 if (curves) {
   $("curves").hidden = false;
   charts = new Charts(curves, $("charts"), $("list"), $("search"), (x) => { state.playing = false; press(); seek(x - steps.values[0]); });
@@ -609,6 +625,12 @@ if (curves) {
 exaggerate(0);
 paint();
 press();
+if (stage) {  // when all else has taken its place
+  stage.resize();
+  stage.project(state.parallel);
+  stage.look(new Vector3().fromArray(data.eye), ...fitting());
+  new ResizeObserver(() => stage.resize()).observe($("stage"));
+}
 requestAnimationFrame(frame);
 
 // For who tests the page, or writes to its console.
@@ -620,5 +642,18 @@ window.kronbot = {
   trail: () => Array.from(trail.geometry.attributes.position.array),
   eye: () => stage.camera.position.clone().sub(stage.controls.target).toArray(),
   drawn: () => drawn,
+  // The least and the most of x and y of all that is drawn of the robot, from -1 to 1 in the picture.
+  span: () => {
+    show();
+    stage.camera.updateMatrixWorld();
+    const point = new Vector3(), found = [[Infinity, -Infinity], [Infinity, -Infinity]];
+    arm.group.traverseVisible(({ isMesh, geometry, matrixWorld }) => {
+      for (let i = 0; isMesh && i < geometry.attributes.position.count; i++) {
+        point.fromBufferAttribute(geometry.attributes.position, i).applyMatrix4(matrixWorld).project(stage.camera);
+        found.forEach((each, k) => { each[0] = Math.min(each[0], point.getComponent(k)); each[1] = Math.max(each[1], point.getComponent(k)); });
+      }
+    });
+    return found;
+  },
   draw: () => { show(); write(); stage?.draw(); },
 };
