@@ -23,6 +23,7 @@ from thinned import drawn, rare
 import kronbot
 from kronbot import description
 from kronbot.description import limits
+from kronbot.description.expressions.expression import evaluate, parse
 from kronbot.description.urdf import elements
 from kronbot.description.urdf.elements import ELEMENTS, parse_xml, read_xml
 from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
@@ -548,6 +549,22 @@ endpoint: {link: hand}
     result = converted(text)
     assert result.text == wanted
     assert [f"# - {note}" for note in result.notes] == wanted.splitlines()[1:9]
+
+
+def test_short_decimals_beside_quarter_turns_are_kept():
+    """To the last bit; what is another number stays, as an eighth of a turn, or one whose last digit is."""
+    angles = [0.2 - math.pi / 2, 0.0125 + math.pi, -3 * math.pi / 2 - 1, math.pi / 4, 0.2 - math.pi / 2 + 2e-15, 1.3707]
+    joints = "".join(
+        f"""<link name="l{k}"/><joint name="j{k}" type="fixed"><parent link="a"/><child link="l{k}"/>
+        <origin rpy="0 {angle!r} 0"/></joint>"""
+        for k, angle in enumerate(angles)
+    )
+    text = converted(f'<robot name="r"><link name="a"/>{joints}</robot>', "l0").text
+    written = [link["pose"]["rpy"][1] for link in yaml.safe_load(text)["links"] if link["name"] != "a"]
+    assert [str(each) for each in written] == [
+        "-pi/2 + 0.2", "pi + 0.0125", "-3*pi/2 - 1", "0.7853981633974483", str(angles[4]), "1.3707",
+    ]  # fmt: skip
+    assert [evaluate(parse(str(each)), {}) for each in written] == angles
 
 
 def test_numbers_are_carried_to_the_last_digit():

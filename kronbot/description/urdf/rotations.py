@@ -33,6 +33,8 @@ _QUARTER = math.pi / 2
 _SNAP = 1e-12
 # The last digit of an angle that is a multiple of pi/2 to its digits is finer; what is as near as this could be meant.
 _COARSEST, _NEAR = 2e-6, 2e-3
+# Digits of an angle that nobody has written, and decimals of one that somebody has.
+_LONG, _SHORT = 14, 4
 # Angles as large as 1e16 would all be multiples.
 _LARGEST = 1000.0
 # Products of rotations are right to this: a cosine of the pitch below it tells nothing of roll and yaw.
@@ -56,6 +58,18 @@ def quarter_turns(angle: float) -> int | None:
     """How many times pi/2 the angle is, to 1e-12 rad, or None where it is no multiple."""
     turns = round(angle / _QUARTER) if abs(angle) < _LARGEST else 0
     return turns if abs(angle - turns * _QUARTER) <= _SNAP else None
+
+
+@_precise
+def beside_quarter_turns(angle: float) -> tuple[int, float] | None:
+    """A multiple of pi/2, up to a whole turn, and a short decimal that are an angle of many digits, to the last bit.
+
+    By chance one angle in 1e10 is such a sum at most.
+    """
+    if len(Decimal(repr(angle)).as_tuple().digits) < _LONG:
+        return None
+    parts = ((turns, round(Decimal(angle) - turns * _HALF_PI, _SHORT)) for turns in (-1, 1, -2, 2, -3, 3, -4, 4))
+    return next(((turns, float(rest)) for turns, rest in parts if float(turns * _HALF_PI + rest) == angle), None)
 
 
 def as_meant(angle: float) -> float:

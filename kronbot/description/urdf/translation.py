@@ -22,6 +22,7 @@ from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD
 from kronbot.description.urdf.rotations import (
     IDENTITY,
     Matrix,
+    beside_quarter_turns,
     from_rpy,
     placed,
     product,
@@ -304,12 +305,15 @@ def _vector(texts: Iterable[str]) -> str:
 
 
 def _angle(value: float) -> str:
-    """An angle (rad), exactly where it is meant to be a multiple of pi/2."""
-    turns = quarter_turns(value)
-    if turns is None or turns == 0:
+    """An angle (rad), exactly where it is meant to be a multiple of pi/2, perhaps with a short decimal besides."""
+    turns, left = quarter_turns(value), ""
+    if turns is None and (parted := beside_quarter_turns(value)):
+        turns, rest = parted
+        left = f" {'-' if rest < 0 else '+'} {_number(abs(rest))}"
+    if not turns:
         return _number(value if turns is None else 0.0)
     factor, denominator = (turns // 2, "") if turns % 2 == 0 else (turns, "/2")
-    return {1: "", -1: "-"}.get(factor, f"{factor}*") + "pi" + denominator
+    return {1: "", -1: "-"}.get(factor, f"{factor}*") + "pi" + denominator + left
 
 
 def _number(value: float) -> str:
