@@ -209,6 +209,28 @@ print(code(signal.SIGTERM), code(signal.SIGINT, signal.SIGHUP), code())
     assert (done.stdout, done.stderr) == ("143 129 0\n", "")
 
 
+def test_a_process_that_gets_no_thread_says_so():
+    """And no traceback, which multiprocessing would print."""
+    script = """
+import threading
+from multiprocessing import Pipe
+from kronbot.sweeps.engines.worker import work
+
+class Told:
+    def send(self, error):
+        print(error)
+
+def start(thread):
+    raise RuntimeError("can't start new thread")
+
+threading.Thread.start = start
+work(Told(), Pipe(False)[0])
+"""
+    done = subprocess.run([sys.executable, "-uc", script], capture_output=True, text=True, timeout=PATIENCE)
+    told = "a process of the sweep cannot compute: can't start new thread (ulimit -u)\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, told, "")
+
+
 def test_a_sweep_that_is_let_go_ends_its_processes():
     before = {*multiprocessing.active_children()}  # of sweeps that another test has not let go yet
     sweep = swept(Cheap(pause=0.001), {"EI": "0:9:3001"})

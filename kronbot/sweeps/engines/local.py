@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -148,7 +149,8 @@ class Local:
                 process.start()
                 self._workers.append(_Worker(process, ours, lease))
         except OSError as error:
-            raise ComputationError(f"no process can be started: {said(error)}") from None
+            which = " (ulimit -u)" if error.errno == errno.EAGAIN else ""
+            raise ComputationError(f"no process can be started: {said(error)}{which}") from None
         finally:
             theirs.close()
             held.close()

@@ -25,13 +25,16 @@ def work(pipe: Connection, lease: Connection) -> NoReturn:
     """
     handle(_leave_by_signal)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=lambda: (wait([lease]), _leave(0)), daemon=True).start()
 
     def tell(words: str, code: int) -> NoReturn:
         with suppress(OSError):
             pipe.send(ComputationError(words))
         _leave(code)
 
+    try:
+        threading.Thread(target=lambda: (wait([lease]), _leave(0)), daemon=True).start()
+    except RuntimeError as error:
+        tell(f"a process of the sweep cannot compute: {said(error)} (ulimit -u)", KronbotError.exit_code)
     limits.tell_native_exits(tell)
     parcel: Parcel | None = None
     answer: Done | KronbotError | None
