@@ -48,7 +48,7 @@ def _known_arguments(function: Callable[Given, Answer]) -> Callable[Given, Answe
         except TypeError:
             from kronbot.description.called import demand_arguments
 
-            demand_arguments(function, named)
+            demand_arguments(function, len(given), named)
             raise
 
     for word in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from types import FunctionType
 from typing import ParamSpec, TypeVar
 
@@ -25,9 +25,12 @@ _ELSEWHERE = {
 }
 
 
-def demand_arguments(function: Callable[..., object], named: Iterable[str]) -> None:
-    """Raise UsageError for arguments by names that a function does not have."""
+def demand_arguments(function: Callable[..., object], places: int, named: Collection[str]) -> None:
+    """Raise UsageError for arguments by names that a function does not have, or that so many ``places`` hold."""
     known = signature(function).parameters
+    for name in [*known][:places]:
+        if name in named and known[name].kind is not Parameter.POSITIONAL_ONLY:
+            raise UsageError(f"{function.__name__} has {quote(name)} twice: by its place and by its name")
     for name in named if all(each.kind is not each.VAR_KEYWORD for each in known.values()) else ():
         if name not in known:
             there = [each for each in known if each != "self"]
@@ -45,7 +48,7 @@ def known_arguments(function: Callable[Given, Answer]) -> Callable[Given, Answer
         try:
             return function(*given, **named)
         except TypeError:
-            demand_arguments(function, named)
+            demand_arguments(function, len(given), named)
             raise
 
     return called

@@ -46,7 +46,7 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
         except _Foreign as foreign:
             error_of_caller = foreign.error
         except TypeError:
-            demand_arguments(question, named)
+            demand_arguments(question, len(given), named)
             raise
         raise error_of_caller
 

@@ -433,5 +433,7 @@ def _of_floats(value: object, depth: int) -> Array | None:
 def array_like(value: object, word: str) -> object:
     """What says itself how it is an array (of pandas, of casadi, of an answer) as an array, all else as it is."""
     with asking(value, word):
-        known = is_a(value, np.generic | str | Mapping) or not hasattr(type(value), "__array__")
-        return value if known else np.asarray(value)
+        if is_a(value, np.generic | str | Mapping) or not hasattr(type(value), "__array__"):
+            return value
+        made = value if is_a(value, np.ndarray) else np.asarray(value)
+    return _base(made, word)

@@ -154,10 +154,10 @@ def _beside(robot: Robot, word: str, name: str) -> Table:
 
 def _column(values: object, word: str) -> Array:
     """A column of numbers, NaN where there is none."""
+    if is_a(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(float), np.nan)
     plain = arguments.array_like(values, word)
     arguments.demand_room(plain, word)
-    if is_a(values, np.ma.MaskedArray):
-        plain = np.ma.filled(values.astype(float), np.nan)
     if is_a(plain, np.ndarray) and plain.dtype.kind in "iuf":
         made = np.array(plain, dtype=float)
     else:

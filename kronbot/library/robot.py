@@ -161,6 +161,7 @@ class Robot:
         for name in changed:
             if name not in self.description.values:
                 raise unknown(name, self.description.values, "values: no parameter ")
+        self.description.with_overrides(changed)  # which refuses what is no value
         title = arguments.text(heading, "heading")
         if not title.isprintable():
             raise UsageError(Argument("heading"), ": one line of text that can be printed is wanted")

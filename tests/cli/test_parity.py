@@ -87,6 +87,10 @@ def test_options_that_are_arguments_elsewhere_are_told_so(command):
             question(**{word: None})
     with pytest.raises(UsageError, match=rf"^{command} has no argument 'qq'"):
         question(qq=1)
+    first = next(iter(inspect.signature(question).parameters), None)
+    if first is not None:
+        with pytest.raises(UsageError, match=f"^{command} has '{first}' twice"):
+            question(None, **{first: None})
 
 
 def test_every_question_is_compared():

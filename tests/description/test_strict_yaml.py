@@ -229,3 +229,4 @@ def test_xml_is_told_from_yaml(loader):
     """Who gives a URDF learns what to do with it."""
     (line,) = lines('\n<?xml version="1.0"?>\n<robot name="a"/>\n')
     assert line == "f.yaml:1:1: this is XML, not YAML; kronbot convert makes a robot file from a URDF"
+    assert not any("XML" in each for each in lines("<<: {a: 1}\nkronbot: 1\n"))

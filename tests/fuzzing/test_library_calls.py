@@ -78,6 +78,18 @@ def test_numbers_of_every_kind_are_one_number(kinds):
         assert [answer.to_dict() for answer in answers(abuse.HALVES[what])] == plain, what
 
 
+def test_what_is_masked_is_nowhere_taken_for_its_value(caller):
+    robot = kronbot.load("khang")
+    for call in (
+        lambda masked: robot.sweep("check", cases={"l": masked}, workers=1),
+        lambda masked: robot.sweep("check", over={"l": masked}, workers=1),
+        lambda masked: robot.kinematics(inverse=masked),
+        lambda masked: robot.statics(forces=masked),
+    ):
+        with pytest.raises(UsageError, match="masked entries have no value"):
+            call(np.ma.masked_array([1.0, 999.0, 2.0], mask=[False, True, False]))
+
+
 @pytest.mark.parametrize("shape", [30_000_000, (3, 10_000_000), (10_000_000, 3)], ids=str)
 def test_what_is_too_long_is_refused_before_it_is_copied(caller, shape):
     """An array that takes a word of memory however many entries it has."""

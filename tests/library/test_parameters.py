@@ -249,6 +249,12 @@ def test_a_file_without_parameters_is_written_again_as_it_is():
     assert puma.rewritten({}).endswith(kronbot.load("puma560").description.source.text)
 
 
+@pytest.mark.parametrize("value", ["nan", "1e5:2e5:3", "1}\nfoo: {a", "1 # no"])
+def test_what_is_no_value_is_not_written(value):
+    with pytest.raises(UsageError, match="the value of parameter 'EI'"):
+        kronbot.load("canadarm").rewritten({"EI": value})
+
+
 @pytest.mark.parametrize("count", [10**15, 10**30])
 def test_lists_that_know_their_length_are_not_counted(count, monkeypatch):
     monkeypatch.setattr(arguments, "islice", None)

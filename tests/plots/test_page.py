@@ -712,11 +712,6 @@ def test_titles_say_that_coefficients_are_those_of_an_instant():
     assert spun == f"{still}; coefficients frozen at this instant" == "modes of khang, order 2; " + AN_INSTANT
 
 
-def test_a_file_is_no_posture():
-    with pytest.raises(UsageError, match=r"view\(file='robot.html'\)"):
-        kronbot.load("khang").view("robot.html")
-
-
 def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
     shown = []
     monkeypatch.setattr("webbrowser.open", lambda name: not shown.append(name))

@@ -66,7 +66,7 @@ def compose_leniently(source: Source) -> tuple[Node, tuple[Mistake, ...]]:
     if len(source.text) > limits.TEXT_BYTES:
         composer.give_up((1, 1), f"longer than {limits.TEXT_BYTES // 1024} kB")
     demand_text(source.name, source.text)
-    if source.text.lstrip().startswith("<"):
+    if re.match(r"\s*<[?!\w]", source.text):
         composer.give_up((1, 1), "this is XML, not YAML; kronbot convert makes a robot file from a URDF")
     try:
         root = composer.document()

@@ -221,8 +221,8 @@ def _with_dust(rows: Array, errors: Array) -> Array:
     if not inertia.all():
         usual = np.exp(np.log(inertia, out=np.zeros_like(inertia), where=inertia > 0).mean(axis=1, keepdims=True))
         inertia = np.where(inertia > 0, inertia, usual)
-    units = np.sqrt(inertia)
-    alike = (size.reshape(3, -1, *size.shape[1:]) / (units[:, :, None] * units[:, None, :])).reshape(size.shape)
+    units = np.concatenate([np.sqrt(inertia)] * 3)
+    alike = size / (units[:, :, None] * units[:, None, :])
     beside = np.maximum(alike.max(axis=2, keepdims=True, initial=0.0), alike.max(axis=1, keepdims=True, initial=0.0))
     dust = (alike <= ROUNDING * beside) & ~np.eye(size.shape[1], dtype=bool)
     return np.asarray(np.where(dust, np.maximum(E, size), E).reshape(errors.shape))
