@@ -236,3 +236,19 @@ def test_twists_of_statics_have_a_panel_and_a_number_and_elements_one_entry():
     (solid,) = spatial(picture)
     assert f"twists up to {most:.3g} deg" in solid.get_title(loc="left").replace("\n", " ")
     assert picture["robot 0"].get_legend_handles_labels()[1].count("element") == 1
+
+
+SLIDING = """
+kronbot: 1
+name: sliding
+gravity: [0, 0, 0]
+links:
+  - {name: arm, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 1, com: [0.2, 0, 0]}}
+  - {name: slide, joint: {type: prismatic, name: q2}, pose: {xyz: [0.4, 0.1, 0], rpy: [pi/2, 0, 0]}, rigid: {mass: 1}}
+"""
+
+
+def test_lines_lead_by_where_a_slide_begins():
+    """Not from where it is straight to the joint before: the arm is where its mass is."""
+    line = drawing.lines(kronbot.loads(SLIDING).model)(np.array([0, 0.3]))[1]
+    assert line.T == pytest.approx(np.array([[0, 0, 0], [0.4, 0.1, 0], [0.4, -0.2, 0], [0.4, -0.2, 0]]), abs=1e-15)

@@ -81,4 +81,4 @@ def design(subject: Subject, out: Output, **asked: Any) -> None:
     out.demand_held(robot, "design", given, OF_ROWS)
     out.answer(f"designing for {robot.name}", lambda progress: robot.design(**given, progress=progress))
     if alone and not asked["shaper"]:
-        tell("csv holds the gains; poles, P and what else there is: --array poles, or -o with .json, .npz or .mat")
+        tell("csv holds the gains; for K and what else there is --array K, or -o with .json, .npz or .mat")

@@ -26,7 +26,8 @@ Lines = Callable[[Array], list[Array]]
 
 
 def lines(robot: Robot) -> Lines:
-    """Polylines by link in the base frame, m: from the parent's tip to the root, along the beam to the tip.
+    """Polylines by link in the base frame, m: from the parent's tip to the root, which a slide leads to, along the beam
+    to the tip.
 
     Where nothing else shows how a link turns lines lead to the centres of mass of its bodies; a last one leads to the
     endpoint.
@@ -37,10 +38,12 @@ def lines(robot: Robot) -> Lines:
         frames = link_frames(robot, q)
         for i, (link, (before, root, tip)) in enumerate(zip(robot.links, frames, strict=True)):
             points = [root.r, tip.r]
-            if robot.base and i <= len(robot.base):  # what moves a floating base is not seen
-                before, points = frames[len(robot.base)][-1], [frames[len(robot.base)][-1].r] * 2
             if link.beam is not None:
                 points[1:] = [root.r + root.R @ pose.r for pose in link.beam.poses(PLACES, q[link.modal, :])]
+            if robot.base and i <= len(robot.base):  # what moves a floating base is not seen
+                before, points = frames[len(robot.base)][-1], [frames[len(robot.base)][-1].r] * 2
+            elif link.joint is not None and not link.joint.revolute:
+                points.insert(0, (before @ link.row.before).r)  # where it slides from
             named[link.name] = casadi.horzcat(before.r, *points)
         for i, (link, (_, _, tip)) in enumerate(zip(robot.links, frames, strict=True)):
             known = [body.com for body in link.bodies if not robot.parameters.free_in(body.com)]
