@@ -251,4 +251,4 @@ links:
 def test_lines_lead_by_where_a_slide_begins():
     """Not from where it is straight to the joint before: the arm is where its mass is."""
     line = drawing.lines(kronbot.loads(SLIDING).model)(np.array([0, 0.3]))[1]
-    assert line.T == pytest.approx(np.array([[0, 0, 0], [0.4, 0.1, 0], [0.4, -0.2, 0], [0.4, -0.2, 0]]), abs=1e-15)
+    assert pytest.approx(np.array([[0, 0, 0], [0.4, 0.1, 0], [0.4, -0.2, 0], [0.4, -0.2, 0]]), abs=1e-15) == line.T
