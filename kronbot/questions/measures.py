@@ -77,7 +77,9 @@ def after_motion(
     alone |= not let_go
     left = residual(times[alone], seen["endpoint"][1:][alone])
     away = np.linalg.norm(seen["endpoint"] - left.place, axis=1)
-    settled = settling_time(times, away[1:], band * away[0]) if away[0] > WAY else None
+    own = band * away[0]
+    known = away[0] > WAY and left.creeps < own / 2
+    settled = settling_time(times, away[1:], own, left.swing(own)) if known else None
     found |= {} if settled is None else {"settling_time": settled}
     found |= {"residual_amplitude": left.amplitude} if let_go else {}
     for k, (frequency, amplitude) in enumerate(left.lines if let_go else [], 1):
@@ -88,7 +90,8 @@ def after_motion(
         way = goal - float(q[0])
         if place in drives.prescribed or abs(way) <= WAY:
             continue
-        settled = settling_time(times, np.abs(q[1:] - goal), band * abs(way))
+        off = np.abs(q[1:] - goal)
+        settled = settling_time(times, off, band * abs(way), residual(times, q[1:, None]).swing(band * abs(way)))
         found |= {} if settled is None else {f"settling_time.{name}": settled}
         found[f"overshoot.{name}"] = overshoot(q, float(q[0]), goal)
     return found

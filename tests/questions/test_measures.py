@@ -65,6 +65,32 @@ def test_a_mass_on_a_controller_is_the_textbook():
     assert abs(error(wider["settling_time.q1"])) == pytest.approx(0.1, rel=1e-2)
 
 
+def test_what_creeps_is_judged_by_where_it_will_come_to_rest():
+    """The endpoint of one joint is that joint: 2 q'' + 12 q' + 8 q = 4, as long as a run is; or it is not known."""
+    robot = Robot(model(BLOCK.replace("kd: 1.6", "kd: 12")))
+    slow, fast = (-12 + math.sqrt(80)) / 4, (-12 - math.sqrt(80)) / 4
+    t = np.linspace(0, 20, 200001)
+    away = (fast * np.exp(slow * t) - slow * np.exp(fast * t)) / (fast - slow)
+    settled = t[np.flatnonzero(np.abs(away) > 0.02)[-1]]
+    for duration, accuracy in ((10, 2e-3), (12, 1e-3), (20, 1e-4)):
+        found = robot.simulate(duration=duration).summary
+        assert found["settling_time"] == pytest.approx(settled, rel=accuracy)
+        assert found["settling_time.q1"] == pytest.approx(settled, rel=1e-4)
+    short = robot.simulate(duration=6).summary
+    assert "settling_time" not in short and short["settling_time.q1"] == pytest.approx(settled, rel=1e-4)
+
+
+def test_what_vibrates_for_ever_never_settles():
+    """Though it is within the band, on its way through, when the run ends."""
+    text = BLOCK.replace("name: q1}", "name: q1, rotor_inertia: 1, elastic: {stiffness: 200}}")
+    driven = "{q1: {motion: {type: cycloidal, from: 0, to: 0.5, duration: 0.9}}}"
+    robot = Robot(model(text.replace("{q1: {pd: {kp: 8, kd: 1.6, target: 0.5}}}", driven)))
+    for duration in np.arange(9, 9.7, 0.13):
+        found = robot.simulate(duration=float(duration), rtol=1e-5).summary
+        assert found["residual_frequency.1"] == pytest.approx(10, rel=1e-3) and found["residual_amplitude"] > 0.05
+        assert not any(name.startswith("settling_time") for name in found)
+
+
 def test_root_mean_squares_of_torques():
     """A block under a torque table that grows from 0 to 3 and is what it is: 3 / sqrt 3."""
     robot = Robot(model(BLOCK.replace("{pd: {kp: 8, kd: 1.6, target: 0.5}}", "{torque: 3}")))

@@ -13,15 +13,18 @@ FINER = 8
 LOBE = 2 * FINER
 # Vibrations below this share of the largest one are not told apart from what leaks of it; so many are told.
 SHARE, MOST = 0.02, 3
+# Steps from mean to mean that shrink by less than this are not known to lead anywhere; periods in all of the time that
+# half of it takes the mean of.
+NEARING, MEANT = 0.75, 8
 # What vibrates does so, too, without the first of so many parts of the time.
 PARTS = 4
 # What swings by less of the largest distance is an error of the run, by less of the places themselves their rounding.
 NOISE, ROUNDING = 1e-5, 1e-14
 
 
-def settling_time(times: Array, away: Array, band: float) -> float | None:
+def settling_time(times: Array, away: Array, band: float, swing: float) -> float | None:
     """When a distance (N,) leaves a band for the last time, from the first of the times (s); None if it is outside at
-    the end. Between samples it is straight.
+    the end, or has been inside for less than a ``swing`` (s) then. Between samples it is straight.
     """
     outside = np.flatnonzero(away > band)
     if not len(outside):
@@ -30,7 +33,8 @@ def settling_time(times: Array, away: Array, band: float) -> float | None:
     if k == len(times) - 1:
         return None
     share = (away[k] - band) / (away[k] - away[k + 1])
-    return float(times[k] + share * (times[k + 1] - times[k]) - times[0])
+    left = float(times[k] + share * (times[k + 1] - times[k]))
+    return left - float(times[0]) if times[-1] - left >= swing else None
 
 
 def overshoot(values: Array, first: float, last: float) -> float:
@@ -42,11 +46,16 @@ def overshoot(values: Array, first: float, last: float) -> float:
 @dataclass(frozen=True)
 class Residual:
     """What vibrates about a place: ``place`` (k,), largest distance from it, ``lines`` of frequency (rad/s) and
-    amplitude, the largest first."""
+    amplitude, the largest first; and by how much it still ``creeps`` there from where it was of late."""
 
     place: Array
     amplitude: float
     lines: list[tuple[float, float]]
+    creeps: float = 0.0
+
+    def swing(self, band: float) -> float:
+        """Half the longest period (s) of what swings out of a band: for so long, and no longer, it may stay inside."""
+        return max((np.pi / frequency for frequency, amplitude in self.lines if 2 * amplitude > band), default=0.0)
 
 
 def residual(times: Array, values: Array) -> Residual:
@@ -90,7 +99,27 @@ def residual(times: Array, values: Array) -> Residual:
         shift = 0.5 * (before - after) / bend if bend else 0.0
         lines.append((float(line * (k + shift) / step), float(np.exp(at - 0.25 * (before - after) * shift))))
         taken.append(k)
-    return Residual(place, amplitude, lines)
+    least = min((frequency for frequency, _ in lines), default=np.inf)
+    if least * (times[-1] - times[0]) < 2 * np.pi * MEANT:
+        return Residual(place, amplitude, lines)
+    place, creeps = _limit(values)
+    return Residual(place, float(np.linalg.norm(values - place, axis=1).max()), lines, creeps)
+
+
+def _limit(values: Array) -> tuple[Array, float]:
+    """The place (k,) that values (N, k) creep to, and how far it is from where they were of late.
+
+    Of means over the first, middle and last half, weighted by Hann's window, it is the limit of what nears it by one
+    rate (Aitken 1926), or the last where they do not near one another.
+    """
+    half = len(values) // 2
+    first, middle, last = (_hann(half) @ values[k : k + half] for k in (0, half // 2, len(values) - half))
+    before, after = middle - first, last - middle
+    rate = float(before @ after) / max(float(before @ before), np.finfo(float).tiny)
+    if not 0 < rate < NEARING:
+        return last, float(np.linalg.norm(after))
+    further = after * rate / (1 - rate)
+    return last + further, float(np.linalg.norm(further))
 
 
 def _hann(count: int) -> Array:
