@@ -340,3 +340,44 @@ def test_margins_of_a_filtered_loop_are_those_of_its_design(tmp_path):
         found = kronbot.load(tmp_path / "arm.yaml").linearize(closed_loop=True).summary
         assert found["disk_margin"] == pytest.approx(best.summary[wanted], rel=1e-6)
         assert found["sensitivity_peak"] >= 1 - 1e-9
+
+
+UNITS = """
+kronbot: 1
+name: units
+gravity: [0, 0, 0]
+parameters: {s: 1}  # the unit of forces
+links:
+  - name: a
+    joint: {type: revolute, name: q1, damping: 0.1*s}
+    pose: {}
+    rigid: {mass: s, com: [1, 0, 0], inertia: {Izz: 0.1*s}}
+  - name: b
+    joint: {type: revolute, name: q2, damping: 0.1*s, spring: {stiffness: 10*s}}
+    pose: {xyz: [2, 0, 0]}
+    rigid: {mass: s, com: [1, 0, 0], inertia: {Izz: 0.1*s}}
+"""
+
+
+def rows_of(array):
+    return zip(array.rows, array.values.tolist(), strict=True)
+
+
+@pytest.mark.parametrize(
+    "law", ["q1: {pid: {kp: 20*s, ki: 5*s, kd: 10*s}}", "state_feedback: {K: K.csv, estimator: L.csv}"]
+)
+def test_margins_of_loops_that_remember_do_not_depend_on_units(law, tmp_path):
+    """Integrals are in N m, estimates in rad and rad/s: a robot of micrograms is controllable as one of kilograms."""
+    found = []
+    for s in (1.0, 2.0**-60):
+        bare = kronbot.loads(UNITS, parameters={"s": s})
+        noise = {"q1": 1e-3, "q2": 1e-3, "torque.q1": s, "torque.q2": s}
+        best = bare.design(lqr=True, effort={"q1": s**-2, "q2": s**-2}, noise=noise)
+        for name, array in (("K.csv", best.arrays["gains"]), ("L.csv", best.arrays["estimator"])):
+            rows = [["", *(array.columns or ())], *([row, *map(repr, each)] for row, each in rows_of(array))]
+            (tmp_path / name).write_text("".join(",".join(row) + "\n" for row in rows))
+        (tmp_path / "units.yaml").write_text(f"{UNITS}control: {{{law}}}\n")
+        loop = kronbot.load(tmp_path / "units.yaml", parameters={"s": s}).linearize(equilibrium=True, closed_loop=True)
+        assert loop.summary["controllable"] == loop.summary["observable"] == loop.summary["states"]
+        found.append(loop["margins"][:, [0, 2]])
+    assert found[1] == pytest.approx(found[0], rel=1e-9)

@@ -2,7 +2,8 @@
 
 An integral I is the rate of a coordinate z, I = z', so that z'' = I' = ki (target - y) is an equation of second order
 like the others, and poles are found by the same means; an estimate e is, too, e' = F e + B u + L y. z itself is a free
-coordinate: its pole at zero is none of the loop.
+coordinate: its pole at zero is none of the loop. Its equation is multiplied by an inertia that goes with the units of
+the others, so that no margin, which is told in the metric of M, depends on units.
 """
 
 from __future__ import annotations
@@ -43,13 +44,36 @@ def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
     own = casadi.jacobian(law.asked, casadi.vertcat(linear.q, linear.qd, integrals))
     gains = [by_q, by_qd, by_I, of_q, of_qd, of_I, own]
     by_q, by_qd, by_I, of_q, of_qd, of_I, own = casadi.substitute(gains, [here], [linear.q])
-    M = casadi.diagcat(parts["M"], SX.eye(m))
-    D = casadi.blockcat([[parts["D"] - by_qd, -by_I], [-of_qd, -of_I]])
-    K = casadi.blockcat([[parts["K"] - by_q, SX(n, m)], [-of_q, SX(m, m)]])
+    inertia = casadi.diag(_inertia(control, parts["M"], parts["K"], by_I))
+    M = casadi.diagcat(parts["M"], inertia)
+    D = casadi.blockcat([[parts["D"] - by_qd, -by_I], [-inertia @ of_qd, -inertia @ of_I]])
+    K = casadi.blockcat([[parts["K"] - by_q, SX(n, m)], [-inertia @ of_q, SX(m, m)]])
     E = casadi.vertcat(parts["E"], SX(m, parts["E"].columns()))
     found = {**parts, "M": M, "D": D, "K": K, "E": E, "gains": casadi.densify(own)}
     fed_back = {} if fed is None else {FED: casadi.densify(-casadi.horzcat(by_q, by_qd))}
     return found | fed_back
+
+
+def _inertia(control: Controllers, M: SX, K: SX, by_I: SX) -> SX:
+    """Those (m x 1) of what is remembered: of an integral with its gain k_i of a joint with the inertia M, (k_i^2
+    M)^(-1/3); of the estimate of a coordinate its stiffness, or of its rate its inertia.
+    """
+    robot, places = control.robot, {joint.name: joint.driven for joint in control.robot.joints}
+    (rates,) = robot.derivative_names(["qd"]).values()
+    known = {name: place for place, name in enumerate((*robot.coordinates, *rates))}
+    found = []
+    for k, word in enumerate(control.remembered):
+        kind, _, name = word.partition(".")
+        if kind == "integral":
+            size = robot.parameters.number(control.by_joint[name].pid.ki) ** 2 * M[places[name], places[name]]
+            found.append(casadi.if_else(size > 0, size, 1) ** (-1 / 3))
+        elif known[name] < robot.n:
+            place = known[name]
+            stiffness = casadi.fabs(K[place, place]) + casadi.fabs(by_I[place, k])
+            found.append(casadi.if_else(stiffness > 0, stiffness, M[place, place]))
+        else:
+            found.append(M[known[name] - robot.n, known[name] - robot.n])
+    return casadi.vertcat(SX(0, 1), *found)
 
 
 def _unlimited(control: Controllers) -> Controllers:
