@@ -64,6 +64,16 @@ def test_formulas_are_files_of_the_commands_that_write_them(capsys):
         assert (".tex .py" in text) is ("--symbolic" in text), name
 
 
+@pytest.mark.parametrize("command", ["kinematics", "jacobian", "hessian", "dynamics", "linearize"])
+@pytest.mark.parametrize(
+    ("words", "cure"), [("--symbolic -o a.tex", "--latex"), ("--latex -o a.py", "--symbolic python")]
+)
+def test_formulas_in_another_language_than_their_file_are_refused_at_once(command, words, cure, monkeypatch, capsys):
+    monkeypatch.setattr(Subject, "load", None)  # before the robot is read
+    assert run([command, "khang", *words.split()]) == 2
+    assert f"wants {cure}" in capsys.readouterr().err
+
+
 # What answers at every row of a file; the others take one point.
 AT_ROWS = {"kinematics", "jacobian", "hessian", "dynamics", "linearize", "modes", "statics", "design"}
 

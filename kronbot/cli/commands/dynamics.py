@@ -31,7 +31,7 @@ def dynamics(subject: Subject, q: str | None, qd: str | None, qdd: str | None, f
     """
     out.check()
     at = {"q": q, "qd": qd, "qdd": qdd}
-    formulas.check(at)
+    formulas.check(at, out.output)
     robot = subject.load(out)
     if formulas.style is None:
         out.demand_held(robot, "dynamics", questions.given(at))

@@ -44,7 +44,7 @@ def hessian(
     """
     out.check()
     at = {"q": q, "qd": qd, "qdd": qdd}
-    formulas.check(at)
+    formulas.check(at, out.output)
     robot = subject.load(out)
     if formulas.style is None:
         out.demand_held(robot, "hessian", {**questions.given(at), "axes": axes})

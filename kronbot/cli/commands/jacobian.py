@@ -51,7 +51,7 @@ def jacobian(
     """
     out.check()
     at = {"q": q, "qd": qd}
-    formulas.check(at)
+    formulas.check(at, out.output)
     formulas.check_picture(out.drawn)
     robot = subject.load(out)
     if formulas.style is None:

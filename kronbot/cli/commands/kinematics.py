@@ -60,7 +60,7 @@ def kinematics(subject: Subject, frame: tuple[str, ...], formulas: Formulas, out
     """
     out.check()
     at = {"q": asked["q"]}
-    formulas.check(at)
+    formulas.check(at, out.output)
     formulas.check_picture(out.drawn)
     if formulas.style is not None and asked["inverse"] is not None:
         raise UsageError("--inverse finds numbers: leave out --symbolic")

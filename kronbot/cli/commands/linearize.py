@@ -111,7 +111,7 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
     about = ("pole", *(("response",) if over_time else ("magnitude", "phase")), "mode")
     out.demand_panels(about if asked["motion"] is None else ALONG)
     at = {word: asked[word] for word in POINTS}
-    formulas.check(at)
+    formulas.check(at, out.output)
     formulas.check_picture(out.drawn)
     if formulas.style is not None and asked["motion"] is not None:
         raise UsageError("formulas hold at a point: leave out --motion, or --symbolic")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import click
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # Points, of which there may be rows.
 POINTS = ("q", "qd", "qdd")
+# Languages of formulas that files are for, with their options.
+OF_SUFFIX = {".tex": ("latex", "--latex"), ".py": ("python", "--symbolic python")}
 # Time to simplify formulas before the best form so far is taken, s.
 PATIENCE = 20.0
 
@@ -36,8 +39,11 @@ class Formulas:
     shared: bool
     seconds: float
 
-    def check(self, points: dict[str, str | None]) -> None:
-        """Raise UsageError where formulas and values of coordinates are asked for at once."""
+    def check(self, points: dict[str, str | None], output: str | None) -> None:
+        """Raise UsageError where formulas and values of coordinates are asked for at once, or in two languages."""
+        suffix = "" if output is None else PurePath(output).suffix
+        if self.style is not None and suffix in OF_SUFFIX and OF_SUFFIX[suffix][0] != self.style:
+            raise UsageError(f"-o FILE{suffix} wants {OF_SUFFIX[suffix][1]}")
         given = [f"--{word}" for word, text in points.items() if text is not None]
         if self.style is not None and given:
             raise UsageError(f"formulas hold for every {given[0][2:]}: leave out {' and '.join(given)}, or --symbolic")
