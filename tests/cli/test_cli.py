@@ -14,6 +14,7 @@ from thinned import rare
 from waiting import PATIENCE, soon
 
 from kronbot import __version__
+from kronbot.cli.input.options import Subject
 from kronbot.cli.main import kronbot, run
 from kronbot.cli.output import render
 from kronbot.cli.output.archives import as_mat, as_npz
