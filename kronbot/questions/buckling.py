@@ -10,7 +10,7 @@ import numpy as np
 
 from kronbot.compute.arrays import Scalar
 from kronbot.description.wording import listing
-from kronbot.errors import Argument, ComputationError
+from kronbot.errors import Argument, ComputationError, KronbotError
 from kronbot.floats import Array
 from kronbot.mechanics.static.critical import Critical, at_end, of_pencil
 from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, Shares
@@ -39,15 +39,12 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     straight, loads, free = cases.straight[0], cases.loads, cases.free
     if not free:
         return {"buckling": "none: all links are rigid"}
-    if not hung(equilibria.robot):  # where elements hold a base, it bears no force but where it comes to rest
-        forces = equilibria.model.report()(straight, loads[0], GRAVITY + LOADS)["forces"]
-        demand_supports(equilibria.robot, forces[None])
     multiplied = _multiplied(equilibria, loads[0], straight)
     path = equilibria.paths(loads, free, multiplied, cases.torques).of(0)
     if solver == "linear":
         linear = _of_pencil(path, straight)
         return {"buckling": "none"} if linear is None else _told(linear)
-    before = _before(equilibria, cases, lambda shares: shares[:, None] * multiplied(np.zeros_like(shares)))
+    before = _before(equilibria, cases, multiplied)
     lost = _on_path(path, before)
     if isinstance(lost, float):
         return {"buckling": f"none up to {lost:.3g} times the load"}
@@ -60,8 +57,22 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     return found
 
 
-def _before(equilibria: Equilibria, cases: Cases, weight: Shares) -> Array:
+def answers(equilibria: Equilibria, case: Case) -> bool:
+    """Whether :func:`buckling` along the path has an answer: there is an equilibrium that the path begins in."""
+    cases = equilibria.cases([case])
+    try:
+        _before(equilibria, cases, _multiplied(equilibria, cases.loads[0], cases.straight[0]))
+    except KronbotError:
+        return False
+    return True
+
+
+def _before(equilibria: Equilibria, cases: Cases, multiplied: Shares) -> Array:
     """The equilibrium (n,) without the loads that are multiplied, joints with torques let go."""
+
+    def weight(shares: Array) -> Array:
+        return shares[:, None] * multiplied(np.zeros_like(shares))
+
     modal = list(equilibria.robot.flexible)
     first = np.zeros(1, dtype=int)
     ends = equilibria.paths(cases.loads, modal, weight).follow(first, cases.straight, 0.0, 1.0)
@@ -86,6 +97,8 @@ def _multiplied(equilibria: Equilibria, loads: Array, q: Array) -> Shares:
         return bool(values["forces"].any() or values["reaction"].any())
 
     report = equilibria.model.report()
+    if not hung(equilibria.robot):  # where elements hold a base, it bears no force but where it comes to rest
+        demand_supports(equilibria.robot, report(q, loads, GRAVITY + LOADS)["forces"][None])
     if acts(LOADS):
         return lambda multiple: GRAVITY + multiple[:, None] * LOADS
     if acts(GRAVITY):

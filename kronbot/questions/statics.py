@@ -24,8 +24,7 @@ from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.build import at_order, compliant, together
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
-from kronbot.questions import path_end
-from kronbot.questions.buckling import buckling
+from kronbot.questions import buckling, path_end
 from kronbot.questions.columns import WRENCH, columns_of_statics
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.load_cases import one_case, telling
@@ -217,7 +216,7 @@ def with_buckling(robot: Robot, inquiry: Inquiry, progress: Callable[[float], No
     cases = inquiry.cases
     if len(cases) != 1:
         raise UsageError(f"buckling is for one case, not {len(cases)}: ", *one_case(robot, cases))
-    borne = buckling(Equilibria(robot, robot.file.statics, inquiry.given), cases[0], inquiry.solver)
+    borne = buckling.buckling(Equilibria(robot, robot.file.statics, inquiry.given), cases[0], inquiry.solver)
     try:
         outcome = statics(robot, replace(inquiry, buckling=True), progress)
     except ComputationError:
@@ -324,19 +323,19 @@ def _named(robot: Robot, case: Case) -> str:
     return ", ".join([*path_end.posture(robot, case.angles), *loads])
 
 
-def _lost(equilibria: Equilibria, case: Case, lost: Lost, buckling: bool) -> ComputationError:
-    """Where the path of equilibria ended, and what to try, which ``buckling`` was already."""
+def _lost(equilibria: Equilibria, case: Case, lost: Lost, multiplied: bool) -> ComputationError:
+    """Where the path of equilibria ended, and what to try: of buckling where it helps and was not yet asked for."""
     robot = equilibria.robot
     if loose := path_end.loose(equilibria, case, lost):
         return ComputationError(f"{_named(robot, case)}: ", *loose)
     acting = case.wrench.any() or equilibria.given.numbers or any(case.torques.values())
     loaded = acting or robot.file.statics.loads or robot.file.statics.distributed
-    borne = [] if buckling else [", or ", Argument("buckling"), " to see what it bears"]
+    borne = [", or ", Argument("buckling"), " to see what it bears"]
     return ComputationError(
         f"{_named(robot, case)}: {_end(equilibria, case, lost, 'torque' if case.torques else 'load')}; try ",
         "a smaller load, other angles" if loaded else "other angles",
         *path_end.other_order(robot),
-        *borne,
+        *(borne if not multiplied and buckling.answers(equilibria, case) else []),
     )
 
 
