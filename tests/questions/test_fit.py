@@ -13,14 +13,15 @@ import kronbot
 from kronbot.description.expressions.expression import parse
 from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
 from kronbot.mechanics.estimation import knowledge
-from kronbot.mechanics.estimation.knowledge import Combination
+from kronbot.mechanics.estimation.knowledge import Combination, Knowledge
+from kronbot.mechanics.estimation.least_squares import TUNING
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting import parts
 from kronbot.questions.fitting.attitude import matrices
 from kronbot.questions.fitting.data import Columns, Named, sheet
 from kronbot.questions.fitting.noise import Noise
 from kronbot.questions.fitting.statics import StaticAnswers
-from kronbot.questions.fitting.words import sum_of, uncertain
+from kronbot.questions.fitting.words import below_one, correlated, sum_of, uncertain
 
 # Camera frame, elastic joint and bearing, beams, a payload, a folded angle with an error, a follower, gravity.
 ARM = """
@@ -262,6 +263,17 @@ def test_what_the_data_cannot_tell_is_said(arm, measured):
 def test_shares_that_are_all_but_one_are_not_written():
     assert sum_of(Combination((0, 2), (0.999999, -1e-4)), ["a", "b", "c"]) == "a - 0.0001 c"
     assert sum_of(Combination((1, 2), (-0.6, 0.8)), ["a", "b", "c"]) == "-0.6 b + 0.8 c"
+
+
+def test_correlations_are_not_rounded_to_one():
+    """With as many digits as that takes, at most 9; what to do is said once, where they are hardly below."""
+    given = (0.95, 0.99995, 0.99996, -0.999993, 1 - 1e-5, 1 - 1e-12, -1.0)
+    told = ["0.9500", "0.99995", "0.99996", "-0.999993", "0.99999", "0.999999999", "-0.999999999"]
+    assert [below_one(each) for each in given] == told
+    for share, cures in ((0.99, 0), (0.99999, 1)):
+        J = np.linalg.cholesky(np.linalg.inv(np.full((3, 3), share) + np.diag(np.full(3, 1 - share)))).T
+        said = [*correlated(Knowledge(J, np.ones(3), np.full(3, np.nan)), "abc")]
+        assert len(said) == 3 and sum("; hold one of them" in each for each in said) == cures
 
 
 def test_rows_that_are_not_fitted_judge(arm, measured):
@@ -595,6 +607,35 @@ def test_who_interrupts_gets_the_best_so_far(arm, measured):
     partial = stopped.value.partial
     assert partial.summary["complete"] is False and partial.summary["evaluations"] < 6
     assert list(partial.at["parameters"]) == list(partial.arrays["estimates"].rows)
+
+
+@pytest.mark.parametrize(("loss", "again"), [("linear", False), ("linear", True), ("cauchy", False)])
+def test_sigmas_and_weights_are_those_of_the_best_so_far(monkeypatch, loss, again):
+    """In the midst of the first search, or as a second one begins; Cauchy's weights are 1/(1 + z/c^2)."""
+    seen, followed, follow = [], [], Noise.follow
+    monkeypatch.setattr(Noise, "follow", lambda *given: followed.append(1) or follow(*given))
+
+    def stop(share):
+        seen.append(share)
+        if followed or (len(seen) > 2 and not again):
+            signal.raise_signal(signal.SIGINT)
+
+    robot, q, rng = kronbot.loads(SMALL), np.linspace(-1, 1, 15), np.random.default_rng(3)
+    at = robot.with_parameters(l=0.6, k=30).statics(q=q[:, None])
+    names = ["endpoint.x", "torque.q1"]
+    data = {"q1": q, **{name: at[name] + 1e-3 * rng.normal(size=15) for name in names}}
+    with pytest.raises(Interrupted, match="the best so far is told") as stopped:
+        robot.fit(data, estimate=["l", "k"], loss=loss, progress=stop)
+    partial = stopped.value.partial
+    sigmas = dict(zip(partial.arrays["residuals"].rows, np.asarray(partial["residuals"])[:, -1], strict=True))
+    for name in names:
+        own = partial["column"] == name
+        errors, share = partial["residual"][own], 15 / (15 - partial["leverage"][own].sum())
+        size = np.sqrt(np.mean(errors**2)) if loss == "linear" else 1.4826 * np.median(np.abs(errors))
+        assert sigmas[name] == pytest.approx(size * np.sqrt(share), rel=2e-3)
+    squares = partial["standardized"] ** 2
+    weights = 1 / (1 + squares / TUNING["cauchy"] ** 2) if loss == "cauchy" else 1.0
+    assert partial.summary["chi_square"] == pytest.approx((weights * squares).sum(), rel=1e-9)
 
 
 @pytest.mark.parametrize("draws", [1, rare(3)])

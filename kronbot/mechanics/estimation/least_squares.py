@@ -214,8 +214,7 @@ def _descended(
     # What was more than rounding on the way only goes back. It moves no error, and no derivative of one.
     values = np.where(seen(_norms(J * scale)) | informed, values, home)
     last = errors(values)
-    weights = _rho(last**2, loss)[1]
-    return Fit(values, last, J, float(found.cost), weights, found.status > 0, int(found.nfev))
+    return Fit(values, last, J, float(found.cost), counted(last, loss), found.status > 0, int(found.nfev))
 
 
 def _holding(J: Array) -> Array:
@@ -291,6 +290,11 @@ def _bounded(values: Array) -> Array:
 def _norms(J: Array) -> Array:
     """Of the columns (k,)."""
     return np.asarray(np.sqrt((J**2).sum(axis=0)))
+
+
+def counted(errors: Array, loss: str) -> Array:
+    """The shares (M,) with which a loss counts squares of errors in sigmas."""
+    return np.asarray(_rho(errors**2, loss)[1])
 
 
 def _rho(squares: Array, loss: str) -> Array:

@@ -14,7 +14,7 @@ from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import RANK, Knowledge
-from kronbot.mechanics.estimation.least_squares import STEPS, Beliefs, Fit, NoStart, fitted, solved, starts
+from kronbot.mechanics.estimation.least_squares import STEPS, Beliefs, Fit, NoStart, counted, fitted, solved, starts
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.build import compliant
 from kronbot.model.robot import Robot
@@ -30,7 +30,7 @@ from kronbot.questions.fitting.parts import InParts
 from kronbot.questions.fitting.shifts import Shifted, Shifts
 from kronbot.questions.fitting.simulate import SimulatedAnswers
 from kronbot.questions.fitting.smoothed import Smoothed
-from kronbot.questions.fitting.sorting import Sorted
+from kronbot.questions.fitting.sorting import Sorted, drawn
 from kronbot.questions.fitting.statics import StaticAnswers
 from kronbot.questions.fitting.units import doubts, other_inputs
 from kronbot.records import dataclass
@@ -141,7 +141,7 @@ class Search:
         asked, notes = inquiry, list(told.notes)
         check = None
         if isinstance(inquiry.validation, float):
-            rows = _drawn(told, inquiry.validation, inquiry.seed)
+            rows = drawn(told, inquiry.validation, inquiry.seed)
             check = answers.of(np.flatnonzero(rows)), told.some(rows)
             answers, told = answers.of(np.flatnonzero(~rows)), told.some(~rows)
         elif inquiry.validation is not None:
@@ -188,13 +188,13 @@ class Search:
             points = self.found.values[None]
             if not self.noise.unknown or self.noise.follow(self.unweighted, self.leverages) < STEADY:
                 break
-            self.best = None  # costs are others now
+            self.best = np.inf, self.found.values  # costs are others now
         if self.noise.unknown:
             self.found = self._search(beliefs.begun(self.found.values))
 
     def _search(self, beliefs: Beliefs) -> Fit:
         present = self.present
-        weights = np.broadcast_to(1 / self.noise.sigma, present.shape)[present]
+        weights = self._weights(present)
 
         def errors(values: Array) -> Array:
             found = np.full(len(weights), np.inf)
@@ -283,7 +283,7 @@ class Search:
         if not len(own):
             return values
         present = ~np.isnan(told.measured)
-        weights = np.broadcast_to(1 / self.noise.sigma, present.shape)[present]
+        weights = self._weights(present)
 
         def whole(x: Array) -> Array:
             there = values.copy()
@@ -305,13 +305,27 @@ class Search:
         return values
 
     def halt(self) -> None:
-        """Let the best so far be what was found."""
+        """Let the best so far be what was found, with the sigmas of its errors where nobody has given them."""
         assert self.best is not None, "something was evaluated"
-        values, present = self.best[1], self.present
-        errors = self.answers.errors(values)[present] * self.weights
-        jacobian = self._jacobian(values) * self.weights[:, None]
-        cost = float(errors @ errors) / 2
-        self.found = Fit(values, errors, jacobian, cost, np.ones(len(errors)), False, self.evaluations)
+        values = self.best[1]
+        errors, J = self.answers.errors(values)[self.present], self._jacobian(values)
+        self._stay(values, errors, J)
+        for _ in range(ROUNDS if self.noise.unknown else 0):
+            change = self.noise.follow(self.unweighted, self.leverages)
+            self._stay(values, errors, J)
+            if change < STEADY:
+                break
+
+    def _stay(self, values: Array, errors: Array, J: Array) -> None:
+        """Let values be what was found, where there are such errors (M,) and derivatives (M, k) of them."""
+        self.weights = self._weights(self.present)
+        found = errors * self.weights
+        counts, cost = counted(found, self.inquiry.loss), float(found @ found) / 2
+        self.found = Fit(values, found, J * self.weights[:, None], cost, counts, False, self.evaluations)
+
+    def _weights(self, present: Flags) -> Array:
+        """One over sigma (M,) of what was measured."""
+        return np.broadcast_to(1 / self.noise.sigma, present.shape)[present]
 
 
 def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) -> tuple[Array, Array]:
@@ -333,18 +347,3 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
         why = f"what is traced depends on one of {listing(variation.names)}: {listing(sorted(shaped))}"
         raise UsageError(f"{why}; leave it out with ", Argument("fix"))
     return errors, J
-
-
-def _drawn(told: Sorted, share: float, seed: int) -> Flags:
-    """A share of rows (N,), at least one and not all; of several records whole ones."""
-    if told.records is not None and len(records := np.unique(told.records)) > 1:
-        return np.isin(told.records, records[_drawn_of(len(records), share, seed)])
-    return _drawn_of(len(told.rows), share, seed)
-
-
-def _drawn_of(count: int, share: float, seed: int) -> Flags:
-    size = min(max(round(count * share), 1), count - 1)
-    chosen = np.random.default_rng(seed).permutation(count)[:size]
-    flags = np.zeros(count, dtype=bool)
-    flags[chosen] = True
-    return flags

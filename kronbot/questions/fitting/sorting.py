@@ -166,3 +166,18 @@ def _complete_rotations(columns: Sequence[Column], measured: Array) -> None:
         if column.kind == "rotation" and column.place == 0:
             gone = np.isnan(measured[:, i : i + 3]).any(axis=1)
             measured[gone, i : i + 3] = np.nan
+
+
+def drawn(told: Sorted, share: float, seed: int) -> Flags:
+    """A share of rows (N,), at least one and not all; of several records whole ones."""
+    if told.records is not None and len(records := np.unique(told.records)) > 1:
+        return np.isin(told.records, records[_drawn_of(len(records), share, seed)])
+    return _drawn_of(len(told.rows), share, seed)
+
+
+def _drawn_of(count: int, share: float, seed: int) -> Flags:
+    size = min(max(round(count * share), 1), count - 1)
+    chosen = np.random.default_rng(seed).permutation(count)[:size]
+    flags = np.zeros(count, dtype=bool)
+    flags[chosen] = True
+    return flags

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -14,6 +15,8 @@ from kronbot.mechanics.estimation.knowledge import Ambiguity, Combination, Knowl
 CORRELATED = 0.9
 # Those of two parameters along which a search hardly gets on.
 HARDLY = 0.999
+# Digits of a correlation: so many at least, and no more.
+DIGITS, MOST_DIGITS = 4, 9
 # More sums of a group, and more pairs, are left to the arrays.
 MOST_SUMS, MOST_PAIRS = 6, 10
 
@@ -48,10 +51,19 @@ def correlated(knowledge: Knowledge, names: Sequence[str]) -> Iterator[str]:
     """Pairs of parameters of which one is known as far as the other is, the strongest first."""
     R = knowledge.correlations
     pairs = [(float(R[i, j]), i, j) for i in range(len(R)) for j in range(i) if abs(R[i, j]) > CORRELATED]
+    cure = "; hold one of them, give it a prior, or measure what tells them apart, such as at other postures and loads"
     for value, i, j in sorted(pairs, key=lambda pair: -abs(pair[0]))[:MOST_PAIRS]:
-        yield f"{names[j]} and {names[i]} are correlated: {value:.4f}"
+        yield f"{names[j]} and {names[i]} are correlated: {below_one(value)}{cure if abs(value) > HARDLY else ''}"
+        cure = ""  # it is the same for all
     if len(pairs) > MOST_PAIRS:
         yield f"{len(pairs) - MOST_PAIRS} more pairs are correlated by more than {CORRELATED}: the array correlations"
+
+
+def below_one(correlation: float) -> str:
+    """A correlation with so many digits that it is not rounded to 1."""
+    far = max(1 - abs(correlation), 10.0**-MOST_DIGITS)
+    digits = max(DIGITS, math.ceil(round(-math.log10(far), 9)))
+    return f"{math.copysign(min(abs(correlation), 1 - 10.0**-digits), correlation):.{digits}f}"
 
 
 def uncertain(start: Array, values: Array, errors: Array, names: Sequence[str]) -> Iterator[str]:
