@@ -814,7 +814,7 @@ def test_csv_has_no_place_for_the_summary(tmp_path, capsys):
     assert run(["design", "khang", "--lqr", "-o", str(tmp_path / "gains.csv")]) == 0
     told = capsys.readouterr().err
     assert "disk_margin" in told  # of an array alone, too
-    assert told.endswith("--array poles, or -o with .json, .npz or .mat\n")
+    assert told.endswith("--array K, or -o with .json, .npz or .mat\n")
 
 
 @pytest.mark.slow

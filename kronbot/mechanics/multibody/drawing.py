@@ -42,7 +42,7 @@ def lines(robot: Robot) -> Lines:
                 points[1:] = [root.r + root.R @ pose.r for pose in link.beam.poses(PLACES, q[link.modal, :])]
             if robot.base and i <= len(robot.base):  # what moves a floating base is not seen
                 before, points = frames[len(robot.base)][-1], [frames[len(robot.base)][-1].r] * 2
-            elif link.joint is not None and not link.joint.revolute:
+            elif link.joint is not None and not link.joint.revolute and not link.row.before.r.is_zero():
                 points.insert(0, (before @ link.row.before).r)  # where it slides from
             named[link.name] = casadi.horzcat(before.r, *points)
         for i, (link, (_, _, tip)) in enumerate(zip(robot.links, frames, strict=True)):
