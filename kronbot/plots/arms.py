@@ -68,6 +68,12 @@ class View:
         """Points (3, K) in m in the plane (2, K), in the unit of the view."""
         return self.factor * points[[self.x, self.y]]
 
+    def towards(self, vectors: np.ndarray) -> np.ndarray:
+        """The components (K,) of vectors (3, K) across the plane, positive to who looks at it."""
+        right_handed = (self.y - self.x) % 3 == 1
+        across: np.ndarray = vectors[3 - self.x - self.y]
+        return across if right_handed != self.down else -across
+
 
 def views(robot: Robot, states: np.ndarray, most: int = 2) -> list[View]:
     """One view of a robot that stays in a plane, else so many, the one that shows most of the states (N, n) first.

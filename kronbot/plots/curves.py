@@ -124,14 +124,13 @@ def level(axis: Axes) -> None:
         axis.set_ylim(low - BESIDE * peak, high + BESIDE * peak)
 
 
-def decades(axis: Axes, least: float, most: float) -> None:
-    """A logarithmic ordinate from decade to decade that holds two positive values, neither of them on the frame."""
+def decades(axis: Axes, least: float, most: float, along: str = "y") -> None:
+    """A logarithmic scale from decade to decade that holds two positive values, neither of them on the frame."""
     from matplotlib.ticker import NullFormatter
 
-    axis.set_yscale("log")
     low, high = math.floor(math.log10(least) - CLEAR), math.ceil(math.log10(most) + CLEAR)
-    axis.set_ylim(10.0**low, 10.0 ** max(high, low + 1))
-    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.set(**{f"{along}scale": "log", f"{along}lim": (10.0**low, 10.0 ** max(high, low + 1))})  # in this order
+    getattr(axis, f"{along}axis").set_minor_formatter(NullFormatter())
 
 
 def thinned(over: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

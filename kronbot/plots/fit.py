@@ -9,6 +9,7 @@ import numpy as np
 
 from kronbot.errors import UsageError
 from kronbot.floats import Array
+from kronbot.plots.curves import decades
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, flow, number_ticks, readable, short
 from kronbot.questions.result import Result
 
@@ -21,6 +22,8 @@ KINDS, COLUMNS, POINTS, PARAMETERS = 6, 6, 2000, 40
 NAMED = 15
 # Sigmas beside which residuals are drawn, and that a histogram reaches.
 BAND, REACH = 2.0, 5.0
+# Of errors, the ratio of the largest to the smallest from which their scale is logarithmic; what is free beyond them.
+WIDE, RIM = 10.0, 0.05
 # Inches of a panel for each of its parameters, and without them.
 ROW, REST = 0.13, 0.6
 # Axes, whose columns are one quantity.
@@ -126,8 +129,13 @@ def _parameters(axis: Axes, result: Result, names: Sequence[str], count: int) ->
             marks[label] = mark, np.array([abs(found[name][i]) / sizes.get(name, 1.0) for name in names])
     for i, (label, (mark, values)) in enumerate(marks.items()):
         axis.plot(values, place, mark, color=COLOURS[i], markersize=4, label=label if len(marks) > 1 else None)
-    if (share > 0).all():
-        axis.set_xscale("log")
+    drawn = np.concatenate([values for _, values in marks.values()])
+    least, most = float(drawn[drawn > 0].min(initial=np.inf)), float(drawn[np.isfinite(drawn)].max(initial=0.0))
+    if (share > 0).all() and most >= WIDE * least:
+        decades(axis, least, most, "x")
+    else:  # a share of the largest is read from zero on
+        axis.set_xlim(0, (1 + RIM) * most or 1.0)
+        number_ticks(axis.xaxis, most or 1.0)
     axis.set_yticks(place, [short(name) for name in names], parse_math=False)
     axis.set_ylim(len(names) - 0.5, -0.5)
     what = "error" if len(marks) > 1 else "standard error"

@@ -17,6 +17,7 @@ from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.robot import Robot
 from kronbot.plots import arms, stills
 from kronbot.plots.arms import View
+from kronbot.plots.curves import decades
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, SPATIAL, Picture, drawn, entitle, flow, stroke
 from kronbot.questions.result import Result
 from kronbot.questions.verdict import AN_INSTANT
@@ -142,7 +143,8 @@ def _draw_convergence(axis: Axes, case: str, table: NamedArray) -> None:
             label=f"{rounded(last[place] / (2 * math.pi), 4)} Hz",
             **stroke(i),
         )
-    axis.set_yscale("log")
+    if math.isfinite(most := axis.dataLim.ymax):
+        decades(axis, axis.dataLim.minposy, most)
     axis.set_xticks(counts[:-1])
     axis.set_xlabel("modes a direction")
     axis.set_ylabel("[%]")

@@ -41,8 +41,6 @@ ALIKE = {"torques": 3, "strains": 3, "sags": 3, "deflections": 6, "twists": 3}
 MARKS = (".", "s", "^")
 # Points that the legend has beside each other.
 ROOM = 0.99 * 72 * WIDTH
-
-
 # What postures that have nothing in common are drawn over; the panel in space.
 CASE, SPACE = "case", "space"
 # What the columns of how far the endpoint sags begin with.
@@ -114,7 +112,9 @@ def draw(result: Result) -> Picture:
     axes = Picture(title, mosaic, heights, foot, spatial)
     for key in spatial:
         which = f" (order {order})" if len(results) > 1 else ""
-        stills.states(axes[key], robot, drawings[order][1], [style.COLOURS[0]] * len(chosen), True, which)
+        unmarked, forces = loads.unmarked(main, ["force"]), loads.at_endpoint(main, "force")[:, chosen].T
+        colours = [style.COLOURS[0]] * len(chosen)
+        stills.states(axes[key], robot, drawings[order][1], colours, True, which, forces=forces, left=unmarked)
     for key, panel in panels.items():
         assert over is not None
         _draw_curves(axes[key], over, panel, curves)
@@ -133,8 +133,8 @@ def draw(result: Result) -> Picture:
     what += f" to scale{f' (order {order})' if panels and len(results) > 1 else ''}, grey: undeformed"
     for i, (key, view) in enumerate(views.items()):
         _outlines(axes[key], robot, drawings, view, i == 0)
-        loads.draw(axes[key], main, chosen.tolist(), view, i == 0)
-        arms.finish(axes[key], view, what if i == 0 else f"the same, seen along {view.along}")
+        unmarked = loads.unmarked(main, loads.draw(axes[key], main, chosen.tolist(), view))
+        arms.finish(axes[key], view, what + unmarked if i == 0 else f"the same, seen along {view.along}")
     return axes
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kronbot.floats import rounded
 from kronbot.mechanics.multibody import drawing
-from kronbot.plots import arms
+from kronbot.plots import arms, loads
 from kronbot.plots.style import COLOURS, GREY, SPATIAL, entitle, readable
 from kronbot.records import dataclass
 
@@ -204,10 +204,13 @@ def states(
     ghosts: bool,
     which: str = "",
     frames: Callable[[np.ndarray], Frames] = lambda q: (),
+    forces: np.ndarray | None = None,
+    left: str = "",
 ) -> None:
     """A robot at states (N, n) with deflections magnified, over the undeformed ones where these are wanted.
 
     ``which`` says of what they are, where the picture has others, too. The ``frames`` of the last state have axes.
+    ``forces`` (N, 3) at the endpoint are arrows to one scale; ``left`` is what the title says of what is not drawn.
     """
     still, straight = Still.of(axis, robot, chosen[-1]), robot.undeformed(chosen)
     rests = [still.at(q) for q in straight]
@@ -217,12 +220,17 @@ def states(
     factor = magnification(most, turned / TWISTED)
     for rest in rests if ghosts else []:
         still.draw(rest, GREY, False, linewidth=0.8)
-    for shape, way, colour in zip(rests, ways, colours, strict=True):
-        still.draw(shape.moved(factor, way), colour)
+    shown = [shape.moved(factor, way) for shape, way in zip(rests, ways, strict=True)]
+    for shape, colour in zip(shown, colours, strict=True):
+        still.draw(shape, colour)
     still.bodies(chosen[-1], straight[-1], factor)
     for (r, R), (before, _) in zip(frames(chosen[-1]), frames(straight[-1]), strict=True):
         still.triad(before + factor * (r - before), R, arms.SHARE * still.size)
+    if forces is not None and forces.any():
+        tips = still.scale[0] * np.array([shape.lines[-1][:, -1] for shape in shown])
+        pushes = loads.ARROW * still.scale[0] * still.size * forces / np.linalg.norm(forces, axis=1).max()
+        axis.quiver(*(tips - pushes).T, *pushes.T, color=loads.LOAD["color"], linewidth=1.4, arrow_length_ratio=0.3)
     title = f"in space{which}" + (f", deflections x{factor:g}" if (chosen != straight).any() else "")
     title += f", twists up to {rounded(math.degrees(turned), 3)} deg" if turned > arms.UNSEEN else ""
     beams = any(link.beam is not None for link in robot.links)
-    still.finish(title + ("; ribbons lie across y of their beams" if beams else ""))
+    still.finish(title + ("; ribbons lie across y of their beams" if beams else "") + left)

@@ -33,7 +33,7 @@ from kronbot.errors import ComputationError, KronbotError, UsageError  # noqa: E
 from kronbot.library.robot import Robot  # noqa: E402
 from kronbot.mechanics.multibody import drawing, kinematics  # noqa: E402
 from kronbot.model.build import build  # noqa: E402
-from kronbot.plots import arms, curves, design, jacobian, linearize, modes, moving, plan, statics, style  # noqa: E402
+from kronbot.plots import arms, curves, design, jacobian, linearize, loads, modes, moving, plan, statics, style  # noqa: E402
 from kronbot.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.plots import simulate as simulation  # noqa: E402
 from kronbot.plots.curves import Curve  # noqa: E402
@@ -1425,19 +1425,56 @@ elements:
 """
 
 
-def test_one_load_is_an_arrow_with_a_name(picture):
-    """To the endpoint, in every posture; loads that differ are what the panels are over."""
+def named_loads(axis):
+    """The marks in a panel's legend of loads at the endpoint, by their words."""
+    words = {each.get_label(): each.get_marker() for each in axis.lines}
+    return {word: mark for word, mark in words.items() if word.startswith(("force", "moment"))}
+
+
+def test_loads_are_arrows_and_marks_with_names():
+    """To the endpoint, in every case, to one scale, moments across the view as turns; words for what is not drawn."""
     robot = kronbot.load("piedboeuf")
-    still = robot.statics(angles={"theta": [0, 0.5]}, forces=[[0, -5.4, 0]], moments=[[0, 0, 0.02]])
-    figure = picture(statics.draw, still)
+    more = {"loads": {"arm": [0, 2, 0, 0, 0, 3]}, "distributed": {"arm": [0, -3, 0]}}
+    asked = {"forces": [[0, -5, 0], [0, -2, 0]], "moments": [[0, 0, 0.02], [0, 0, -0.02]], **more}
+    answer = robot.statics(angles={"theta": [0]}, **asked)
+
+    axis = Figure().subplots()
+    axis.plot([0, 1], [0, 1])
+    assert loads.draw(axis, answer, [0, 1], arms.View(0, 1, False)) == ["force", "moment"]
+    places = zip(answer["endpoint.x"], answer["endpoint.y"], strict=True)
+    assert [each.xy for each in axis.texts] == [pytest.approx(place) for place in places]
+    assert all(each.xyann[0] == each.xy[0] for each in axis.texts)
+    long = np.array([each.xyann[1] - each.xy[1] for each in axis.texts])
+    np.testing.assert_allclose(long / long.max(), -answer["force.y"] / 5)
+    away, towards = loads.ACROSS["moment"]
+    turns = [each.get_marker() for each in axis.lines if each.get_marker() in (away, towards)]
+    assert turns == [towards if moment > 0 else away for moment in answer["moment.z"]]
+    assert named_loads(axis) == {"force 2 to 5 N": "None", "moment 20 mN m": turns[0]}
+
+    axis = Figure().subplots()
+    axis.plot([0, 1], [0, 1])
+    assert loads.draw(axis, answer, [0], arms.View(0, 2, False)) == ["force"]
+    assert named_loads(axis) == {"force 2 to 5 N": loads.ACROSS["force"][int(answer["force.y"][0] < 0)]}
+    left = "; not drawn: moment 20 mN m, arm 2 N, arm 3 N m, 1 more"
+    assert loads.unmarked(answer, ["force"]) == left
+
+
+@pytest.mark.slow
+def test_titles_tell_loads_without_a_mark(picture):
+    more = {"loads": {"arm": [0, 2, 0, 0, 0, 3]}, "distributed": {"arm": [0, -3, 0]}}
+    answer = kronbot.load("piedboeuf").statics(angles={"theta": [0]}, forces=[[0, -5.4, 0]], **more)
+    figure = picture(statics.draw, answer)
     (axis,) = [each for each in figure.axes if each.texts]
-    assert [each.xy for each in axis.texts] == [
-        pytest.approx((x, y)) for x, y in zip(still["endpoint.x"], still["endpoint.y"], strict=True)
-    ]
-    assert all(each.xyann[0] == each.xy[0] and each.xyann[1] > each.xy[1] for each in axis.texts)
-    assert "force 5.4 N and moment 20 mN m" in axis.get_legend_handles_labels()[1]
-    figure = picture(statics.draw, robot.statics(angles={"theta": [0]}, forces=[[0, -5.4, 0], [0, -2, 0]]))
-    assert not any(each.texts for each in figure.axes)
+    assert axis.get_title(loc="left").endswith("; not drawn: arm 2 N, arm 3 N m, arm 3 N/m")
+    assert named_loads(axis) == {"force 5.4 N": "None"}
+
+
+@pytest.mark.parametrize(("x", "y", "towards"), [(0, 1, 2), (1, 2, 0), (2, 0, 1)])
+def test_what_acts_across_a_view(x, y, towards):
+    """Towards who looks is to the right times upwards, both as they are on paper."""
+    unit = np.eye(3)[towards][:, None]
+    assert arms.View(x, y, False).towards(unit) == arms.View(y, x, True).towards(unit) == [1.0]
+    assert arms.View(x, y, True).towards(unit) == arms.View(y, x, False).towards(unit) == [-1.0]
 
 
 def test_slack_tendons_are_called_so():

@@ -62,6 +62,21 @@ def test_measured_points_stand_beside_computed_ones(answer):
     assert np.abs(crosses - dots).max() < 0.2  # errors of 1e-4 m where a pixel is 6e-3 m
 
 
+def test_errors_within_a_decade_are_read_from_zero(answer):
+    """Others have a scale of whole decades: labels between them would lie over each other."""
+    from matplotlib.figure import Figure
+
+    table, names = answer.arrays["standard_errors"], answer.arrays["standard_errors"].rows
+    for ratio, scale in ((9.0, "linear"), (11.0, "log")):
+        errors = np.array([1.2e-3, 1.2e-3 * ratio]) * answer["estimates"].max(axis=1)
+        arrays = {**answer.arrays, "standard_errors": dataclasses.replace(table, values=errors)}
+        axis = Figure().subplots()
+        fit._parameters(axis, dataclasses.replace(answer, arrays=arrays), names, 2)
+        assert axis.get_xscale() == scale
+        assert axis.get_xlim() == pytest.approx((0, 1.05 * 1.2e-3 * ratio) if scale == "linear" else (1e-3, 1e-1))
+        assert not any(each.get_text() for each in axis.get_xminorticklabels())
+
+
 @pytest.mark.slow
 def test_the_picture_has_residuals_errors_and_correlations(answer, tmp_path, unsettled):
     axes = fit.draw(answer)

@@ -13,9 +13,9 @@ from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array, all_finite
 from kronbot.plots.jacobian import ellipsoids
 from kronbot.plots.kinematics import other_solutions
+from kronbot.plots.loads import UNITS
 from kronbot.plots.modes import Shape, swinging
 from kronbot.plots.page import decimated
-from kronbot.plots.page.loads import KINDS
 from kronbot.plots.swept import CASE, Table, finite
 from kronbot.questions.columns import places_in_statics, swings
 from kronbot.questions.given_columns import found_angles, given_columns
@@ -71,7 +71,7 @@ def _statics(result: Result) -> tuple[Array, Content]:
     rows, case = decimated.rows(count, robot.n), np.arange(1.0, count + 1)
     given = [
         *(f"angle.{joint.name}" for joint in robot.joints),
-        *(f"{kind}.{axis}" for kind in KINDS for axis in "xyz"),
+        *(f"{kind}.{axis}" for kind in UNITS for axis in "xyz"),
     ]
     varied = [name for name in given if np.ptp(series[name])] or [name for name in given if series[name].any()]
     labels = [

@@ -11,8 +11,8 @@ from kronbot.errors import DescriptionError
 from kronbot.floats import Array
 from kronbot.model.build import compliant, with_values
 from kronbot.model.robot import Robot
+from kronbot.plots.loads import UNITS, Load, of_file
 from kronbot.plots.page import decimated
-from kronbot.plots.page.loads import KINDS, Load, of_file
 from kronbot.plots.page.robot import Shown
 from kronbot.questions.columns import REACTION
 from kronbot.questions.fitting.report import Fitted
@@ -109,12 +109,12 @@ class Scene:
     def _arrows(self, places: Mapping[str, int | str]) -> list[dict[str, Any]]:
         """Forces and moments that rows have given."""
         given, none, found = self.fitted.given, np.zeros(len(self.fitted.rows)), []
-        named = {ENDPOINT: [f"{kind}.{axis}" for kind in KINDS for axis in "xyz"]}
+        named = {ENDPOINT: [f"{kind}.{axis}" for kind in UNITS for axis in "xyz"]}
         for name in self._loaded:
             named[f"load.{name}"] = [f"load.{name}.{axis}" for axis in REACTION]
         for of, columns in named.items():
             numbers = np.column_stack([given.get(name, none) for name in columns])[self._own]
-            for kind, vectors in zip(KINDS, (numbers[:, :3], numbers[:, 3:]), strict=True):
+            for kind, vectors in zip(UNITS, (numbers[:, :3], numbers[:, 3:]), strict=True):
                 if vectors.any():
                     found.append({"kind": kind, "at": places[of.removeprefix("load.")], "vectors": vectors.tolist()})
         return found

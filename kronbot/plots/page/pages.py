@@ -13,6 +13,7 @@ from kronbot.errors import Argument, Failure, UsageError
 from kronbot.floats import Array
 from kronbot.model.build import at_order
 from kronbot.plots import files
+from kronbot.plots import loads as pictured
 from kronbot.plots.modes import of_an_instant
 from kronbot.plots.page import loads
 from kronbot.plots.page.contents import CONTENTS, POSTURE
@@ -42,7 +43,7 @@ def page(result: Result) -> str:
     if result.command == "statics" and result.order == "all":
         _, result = next(iter(by_order(result).items()))
     robot = at_order(result.model, result.order)
-    acting = loads.acting(result)
+    acting = pictured.acting(result)
     shown = Shown(robot, [load.frame for load in acting if load.frame])
     states, content = CONTENTS[result.command](result)
     content = {**content, "arrows": [*content.get("arrows", ()), *loads.arrows(robot, shown, acting)]}
