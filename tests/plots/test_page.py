@@ -645,8 +645,8 @@ def test_tendons_know_their_rest():
 
 
 @pytest.mark.slow
-def test_loads_are_arrows():
-    """On frames, along beams, on the endpoint, and what the base bears."""
+def test_loads_are_arrows(opened):
+    """On frames, along beams, on the endpoint, and what the base bears, with names; none is shorter by the latter."""
     answer = kronbot.load("spatial").statics(
         q={"q2": 0.5}, loads={"boom": [0, 0, -100]}, distributed={"forearm": [0, 30, 0]}, forces=[[0, 50, -20]]
     )
@@ -654,9 +654,18 @@ def test_loads_are_arrows():
     found = [(arrow["kind"], arrow.get("at", arrow.get("along")), arrow["vectors"]) for arrow in arrows]
     reaction = [[answer[f"reaction.f{axis}"][0] for axis in "xyz"]]
     assert found[0] == ("force", "endpoint", [[0, 50, -20]])
-    assert found[2] == ("force", "base", pytest.approx(np.array(reaction)))
+    assert found[2] == ("reaction force", "base", pytest.approx(np.array(reaction)))
     assert [each[::2] for each in found[4:]] == [("force", [[0, 0, -100]]), ("line", [[0, 30, 0]])]
     assert found[5][1] == [link.name for link in answer.model.links].index("forearm")
+    with opened(answer) as page:
+        size, drawn = page.evaluate("[kronbot.data.robot.size, kronbot.arrows()]")
+    named = {name: length / size for name, length in drawn if name}
+    turned = [answer[f"reaction.m{axis}"][0] for axis in "xyz"]
+    names = [f"reaction {kind} {np.linalg.norm(each):.5g} {unit}" for kind, each, unit in
+             (("force", reaction, "N"), ("moment", turned, "N m"))]  # fmt: skip
+    assert [*named] == ["force 53.852 N", *names, "force 100 N", "force 30 N/m"]
+    assert [*named.values()] == pytest.approx([0.3 * 0.53852, 0.3, 0.3, 0.3, 0.12], rel=1e-4)
+    assert len(drawn) == 9
 
 
 def test_bodies_are_the_ellipsoids_of_their_inertia():

@@ -34,8 +34,8 @@ FIRST = 4
 ARROWS = (
     ("force", "endpoint", "force."),
     ("moment", "endpoint", "moment."),
-    ("force", "base", "reaction.f"),
-    ("moment", "base", "reaction.m"),
+    ("reaction force", "base", "reaction.f"),
+    ("reaction moment", "base", "reaction.m"),
 )
 
 

@@ -16,8 +16,8 @@ const MANY = 12;
 // Okabe and Ito's colours.
 export const COLOURS = {
   beam: 0x0072b2, stripe: 0xf0e442, rigid: 0x8a8f98, joint: 0x3b3f46, slide: 0x009e73, body: 0x9aa0a8, payload: 0xe69f00,
-  element: 0xcc79a7, line: 0xd55e00,
-  measured: 0xe69f00, held: 0xcc79a7, endpoint: 0xd55e00, force: 0xd55e00, moment: 0xcc79a7, gravity: 0x56b4e9, velocity: 0x0072b2, rotation: 0xd55e00,
+  element: 0xcc79a7,
+  measured: 0xe69f00, held: 0xcc79a7, endpoint: 0xd55e00, force: 0xd55e00, moment: 0xcc79a7, line: 0xd55e00, "reaction force": 0x8a8f98, "reaction moment": 0x8a8f98, gravity: 0x56b4e9, velocity: 0x0072b2, rotation: 0xd55e00,
 };
 const UP = new Vector3(0, 1, 0);
 

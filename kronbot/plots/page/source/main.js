@@ -14,6 +14,8 @@ const n = robot.coordinates.length;
 const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // Ends of the slider of exaggeration, as powers of ten; shares of the size that a mode swings; s of one swing.
 const MOST = 3, SWING = 0.1, PERIOD = 2, TRAIL = 400, CASE = 0.5;
+// Where names change sides, of -1 (left) to 1.
+const ASIDE = 0.7;
 // What a key turns the view by, rad, and how much nearer one goes; s that all cases take at the most.
 const TURN = Math.PI / 24, NEARER = 1.15, ALL = 20;
 // ms until a trail is drawn anew, which takes longer than a picture; a cosine of a pitch that is rounding, as in Python.
@@ -94,7 +96,7 @@ if (stage) {
     const arrow = new ArrowHelper(pull, gravityAt, PULL * robot.size, COLOURS.gravity, 0.05 * robot.size, 0.03 * robot.size);
     stage.scene.add(arrow);
   }
-  // Forces are to one scale, so are moments, and forces along beams.
+  // Forces are to one scale, so are moments, forces along beams, and reactions.
   const largest = {};
   for (const { kind, vectors } of data.arrows) largest[kind] = Math.max(largest[kind] ?? 0, ...vectors.map((v) => Math.hypot(...v)));
   arrows = data.arrows.flatMap((each) =>
@@ -225,7 +227,7 @@ function arrowAt({ vectors, largest, at, along, share }, row) {
   const way = new Vector3().fromArray(vectors[Math.min(row, vectors.length - 1)]), size = way.length();
   if (!(size > 1e-12 * largest)) return { long: 0 };
   const from = along !== undefined ? arm.along(along, share) : at === "endpoint" ? arm.tip() : at === "base" ? new Vector3() : arm.point(at);
-  return { from, way: way.divideScalar(size), long: ((along === undefined ? 0.3 : 0.12) * robot.size * size) / largest };
+  return { from, size, way: way.divideScalar(size), long: ((along === undefined ? 0.3 : 0.12) * robot.size * size) / largest };
 }
 
 function show() {
@@ -241,8 +243,10 @@ function show() {
     trail.geometry.setDrawRange(0, trail.rows.filter((each) => each <= row).length);
   }
   for (const each of arrows) {
-    const { from, way, long } = arrowAt(each, row), { arrow } = each, head = Math.min(0.05 * robot.size, 0.4 * long);
+    const { from, way, long, size } = arrowAt(each, row), { arrow } = each, head = Math.min(0.05 * robot.size, 0.4 * long);
     arrow.visible = long > 0;
+    each.head = long && from.clone().addScaledVector(way, long);
+    if (each.named && long) each.named.textContent = `${each.kind === "line" ? "force" : each.kind} ${short(size)} ${UNITS[each.kind]}`;
     if (!long) continue;
     arrow.position.copy(from);
     arrow.setDirection(way);
@@ -308,19 +312,24 @@ function label(text, kind, where) {
   span.className = kind;
   $("names").append(span);
   labels.push({ span, kind, where });
+  return span;
 }
 ["x", "y", "z"].forEach((name, i) => label(name, "axis", () => new Vector3().setComponent(i, AXES * robot.size)));
 robot.links.forEach((link, i) => link.label && label(link.label, "link", () => arm.root(i)));
 if (robot.gravity) label("g", "axis", () => gravityAt.clone());
+const UNITS = { force: "N", moment: "N m", line: "N/m", "reaction force": "N", "reaction moment": "N m" };
+for (const each of arrows) if (each.share === null || each.share === 1) each.named = label("", "axis", () => each.head && each.head.clone());
 function write() {
   const { clientWidth: width, clientHeight: height } = $("canvas");
   stage.camera.updateMatrixWorld();
   for (const { span, kind, where } of labels) {
-    const seen = kind === "axis" || state.names;
-    span.hidden = !seen;
-    if (!seen) continue;
-    const at = where().project(stage.camera);
-    span.style.transform = `translate(${((at.x + 1) / 2) * width + 4}px, ${((1 - at.y) / 2) * height - 8}px)`;
+    const at = (kind === "axis" || state.names) && where();
+    span.hidden = !at;
+    if (!at) continue;
+    at.project(stage.camera);
+    // What is far on the right has its name on its left.
+    const behind = at.x > ASIDE, x = ((at.x + 1) / 2) * width + (behind ? -4 : 4);
+    span.style.transform = `translate(${x}px, ${((1 - at.y) / 2) * height - 8}px)${behind ? " translateX(-100%)" : ""}`;
   }
 }
 
@@ -637,6 +646,7 @@ requestAnimationFrame(frame);
 window.kronbot = {
   state, data, seek, act, exaggerate,
   measured: () => { show(); return measured.points.map((each) => each.ball.position.toArray()); },
+  arrows: () => { show(); return arrows.filter((each) => each.head).map(({ named, arrow, head }) => [named?.textContent ?? "", head.distanceTo(arrow.position)]); },
   tip: () => { show(); return arm.tip().toArray(); },
   pose: () => { show(); return pose(); },
   trail: () => Array.from(trail.geometry.attributes.position.array),
