@@ -644,6 +644,18 @@ def test_tendons_know_their_rest():
         assert Shown(robot, []).data(np.zeros((1, robot.n)))["tendons"] == found
 
 
+def test_reactions_are_no_loads():
+    """Arrows of a kind have one scale: what the base bears has its own."""
+    link = "{name: a, joint: {type: revolute, name: q}, pose: {}, rigid: {mass: 1}}"
+    robot = kronbot.loads(f"kronbot: 1\nname: a\ngravity: [0, 0, -9.81]\nlinks: [{link}]\n")
+    arrows = data_of(robot.statics(forces=[[0, 2, 0]]).view().html)["arrows"]
+    found = {(each["kind"], each["at"]): each["vectors"] for each in arrows}
+    loads, reactions = (("force", "moment"), "endpoint"), (("reaction force", "reaction moment"), "base")
+    assert [*found] == [(kind, at) for kinds, at in (loads, reactions) for kind in kinds]
+    assert found["force", "endpoint"] == [[0, 2, 0]]
+    assert found["reaction force", "base"] == [pytest.approx([0, -2, 9.81])]
+
+
 @pytest.mark.slow
 def test_loads_are_arrows(opened):
     """On frames, along beams, on the endpoint, and what the base bears, with names; none is shorter by the latter."""

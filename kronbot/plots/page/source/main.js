@@ -316,9 +316,9 @@ function label(text, kind, where) {
 }
 ["x", "y", "z"].forEach((name, i) => label(name, "axis", () => new Vector3().setComponent(i, AXES * robot.size)));
 robot.links.forEach((link, i) => link.label && label(link.label, "link", () => arm.root(i)));
-if (robot.gravity) label("g", "axis", () => gravityAt.clone());
 const UNITS = { force: "N", moment: "N m", line: "N/m", "reaction force": "N", "reaction moment": "N m" };
 for (const each of arrows) if (each.share === null || each.share === 1) each.named = label("", "axis", () => each.head && each.head.clone());
+if (robot.gravity) label("g", "axis", () => gravityAt.clone());
 function write() {
   const { clientWidth: width, clientHeight: height } = $("canvas");
   stage.camera.updateMatrixWorld();
