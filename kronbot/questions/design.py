@@ -46,7 +46,7 @@ from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.at_rows import at_rows
 from kronbot.questions.closed_loop import MARGINS, controls, margin_numbers
 from kronbot.questions.costs import UNPAID, cost, paid
-from kronbot.questions.designed_poles import both, in_words, reached_of, told_of_poles, told_poles
+from kronbot.questions.designed_poles import both, in_words, reached_of, told_of_passive, told_of_poles, told_poles
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.result import Outcome, Result
@@ -161,6 +161,7 @@ def design(
     stopped = None
     alone = "the gains" + " and the filter" * (wish.noise is not None)
     alone += f" leave {'it' if len(unreached) == 1 else 'them'} alone"
+    told += told_of_passive(robot, {*(wish.effort or ()), *(j.name for j in robot.joints if j.driven in locked)})
     told += [f"no torque reaches {listing(unreached, 3)}: {alone}"] if unreached else []
     slowest, fastest = float(np.abs(closed.poles.real).min()), float(np.abs(closed.poles).max())
     if P is not None and not locked:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from kronbot.mechanics.linear.modal import arrays as named_modes
 from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.refinement import TINY
 from kronbot.mechanics.linear.stability import judge
+from kronbot.mechanics.motion.drives import drives
+from kronbot.model.robot import Robot
 from kronbot.questions.outline import numbered
 
 # Entries of a direction of length 1 that are told.
@@ -40,6 +42,16 @@ def reached_of(found: Sequence[Pole], lost: Sequence[Pole], states: int) -> list
     while sum(each.count for each in left) > states:
         left.pop(0)  # momenta that stay
     return left
+
+
+def told_of_passive(robot: Robot, effort: Container[str]) -> list[str]:
+    """Joints that the file does not drive beside others that it does, in words; those with an effort are meant."""
+    return [
+        f"{name} has no drive in the file, where others have one: gains are for a motor there, too; with a large "
+        "effort, 1e9 say, they leave it alone"
+        for name in drives(robot).passive
+        if name not in effort
+    ]
 
 
 def told_poles(closed: Modes, prefix: str = "") -> dict[str, NamedArray]:

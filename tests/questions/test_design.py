@@ -342,3 +342,26 @@ def test_who_interrupts_the_simulation_of_the_cost_has_the_gains(arm, best, monk
     said = capsys.readouterr().err
     assert "in the simulation of the cost" in said and "come back" not in said
     assert json.loads(file.read_text())["summary"]["complete"] is False
+
+
+SLOSH = """
+kronbot: 1
+name: slosh
+gravity: [0, -9.81, 0]
+links:
+  - {name: cart, joint: {type: prismatic, name: x}, pose: {rpy: [0, pi/2, 0]}, rigid: {mass: 10}}
+  - {name: back, joint: {type: fixed}, pose: {rpy: [0, -pi/2, 0]}}
+  - {name: bob, joint: {type: revolute, name: th}, pose: {}, rigid: {mass: 2, com: [0, -0.8, 0]}}
+simulate: {drive: {x: {torque: 0}}}
+"""
+
+
+def test_motors_that_the_file_does_not_have_are_told():
+    """As of a plan: a pendulum in a cart that alone is driven. A large effort leaves it alone, a lock too."""
+    robot = kronbot.loads(SLOSH)
+    whole = robot.design(lqr=True)
+    assert "th has no drive in the file, where others have one: gains are for a motor there, too" in whole.warnings[0]
+    left = robot.design(lqr=True, effort={"th": 1e9})
+    for quiet in (left, robot.design(lqr=True, lock="th")):
+        assert not any("no drive" in told for told in quiet.warnings)
+    assert np.abs(left["K"][1]).max() < 1e-6 * np.abs(left["K"][0]).max() < np.abs(whole["K"][1]).max()
