@@ -174,7 +174,7 @@ def test_latex_and_python(tmp_path, capsys):
     assert run(["jacobian", "stacker-numeric", "--symbolic", "python", "-o", str(written)]) == 0
     assert written.read_text() == module
     assert run(["jacobian", "stacker-numeric", "--latex", "-o", str(tmp_path / "K.py")]) == 2
-    assert "add --symbolic python" in capsys.readouterr().err
+    assert "wants --symbolic python" in capsys.readouterr().err
     _, answer = ask(capsys, "jacobian", "stacker-numeric", "--q", Q)
     assert np.allclose(scope["J_T"](0.47, 0.83, -0.36), answer["arrays"]["J_T"]["values"], rtol=1e-13)
     file = tmp_path / "J.tex"
