@@ -230,8 +230,8 @@ def test_all_of_a_robot_is_in_the_picture(opened):
         return high - low
 
     still = kronbot.load("puma560").statics(q={"q2": 0.8})
-    steps = [f"kronbot.seek({t})" for t in np.linspace(0, 0.5, 11)]
-    modes = [f"kronbot.state.mode = {k}, kronbot.state.phase = {phase}" for k in range(3) for phase in (-1.571, 1.571)]
+    steps = [f"kronbot.seek({t})" for t in (0, 0.25, 0.5)]
+    modes = [f"kronbot.state.mode = {k}, kronbot.state.phase = {phase}" for k in (0, 2) for phase in (-1.571, 1.571)]
     for answer, frames in ((still, ["1"]), (motion(), steps), (kronbot.load("spatial").modes(), modes)):
         with opened(answer) as page:
             try:

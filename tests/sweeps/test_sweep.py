@@ -51,7 +51,7 @@ def test_plans_of_many_cases(tmp_path, monkeypatch):
     again = arm.sweep("plan", over={"duration": [0.8, 1]}, **asked, output=str(tmp_path / "plans") + "/", resume=True)
     assert again.finished
     hurried = arm.sweep("plan", over={"duration": [1]}, to={"qa": 0.3}, seconds=1e-9, workers=1)
-    told = "1e-09 s were over after 0 iterations on 40 intervals, before there was any answer: more seconds"
+    told = "1e-09 s were over, before there was any answer: more seconds"
     assert [row["error"] for row in hurried] == [told]
 
 
