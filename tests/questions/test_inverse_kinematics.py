@@ -214,6 +214,7 @@ def test_what_follows_has_limits():
     assert bent["solutions"] == pytest.approx(np.array([[0.7]]), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_shafts_of_what_follows_stay_slack():
     """The posture of a solution, asked for by its joints, has the pose."""
     text = PLANAR.replace("LIMITS", "") + HAND.replace("LAST", ", follows: -(q1 + q2), elastic: {stiffness: 3}")

@@ -184,6 +184,7 @@ def test_least_effort_falls_where_that_is_less(duration, falls, most, unjudged):
     assert bool(found["qa"].min() < -3) is falls
 
 
+@pytest.mark.slow
 def test_places_are_passed_whenever_it_is_best(unjudged):
     """There and back: of two masses' sum, a force of 2 takes 2 s to the turn, sqrt(2) s back; the least effort is that
     of cubic splines with the best instants and rates between, by another search."""
