@@ -70,7 +70,7 @@ def derivatives(x: MX, f: MX, g: MX, calls: Sequence[Call], watch: Callable[[], 
     """g with its Jacobian, and the upper triangle of the Hessian of lam_f f + lam_g' g, as ``nlpsol`` takes them.
 
     f and g are expressions of the unknowns x and of answers of calls, whose places are expressions of x alone.
-    ``watch`` is called between pieces of the work, which of a large arm take tenths of a second each.
+    ``watch`` is called between pieces of the work; of a large arm one may take seconds.
     """
     p, lam_f, lam_g = MX.sym("p", 0), MX.sym("lam_f"), MX.sym("lam_g", g.numel())
     lagrangian = lam_f * f + casadi.dot(lam_g, g)
@@ -96,7 +96,7 @@ def derivatives(x: MX, f: MX, g: MX, calls: Sequence[Call], watch: Callable[[], 
     watch()
     J_of = casadi.Function("J_of", [x, *chain(*(each[:3] for each in symbols))], [casadi.jacobian(g_near, x)])
     watch()
-    H_whole = casadi.triu(casadi.jacobian(casadi.gradient(near + curved, x), x))
+    H_whole = casadi.triu(casadi.hessian(near + curved, x)[0])
     H_of = casadi.Function("H_of", [x, lam_f, lam_g, *chain(*symbols)], [H_whole])
     J, H = J_of(x, *chain(*(each[:3] for each in known))), H_of(x, lam_f, lam_g, *chain(*known))
     watch()
