@@ -1,10 +1,12 @@
 """How many times its load a robot bears: the first multiple at which the tangent stiffness is singular.
 
-The loads on endpoint, frames and beams are multiplied, gravity is not; gravity is where there is no other load. Torques
-of joints are not either: such joints are free all the way, as beams are.
+The loads on endpoint, frames and beams are multiplied, gravity is not; gravity is where there is no other load. What
+elements exert never is, nor are torques of joints: such joints are free all the way, as beams are.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from kronbot.model.floating import hung
 from kronbot.questions.path_end import joints_at, stops_ahead
 from kronbot.questions.static_report import demand_supports
 
-GRAVITY, LOADS = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+GRAVITY, _, LOADS = np.eye(3)
 # Steps to the multiple that the linear estimate gives, growing from one to the next, and where the search ends.
 STEPS, GROWTH, FURTHEST = 16, 1.1, 100.0
 
@@ -90,7 +92,7 @@ def _before(equilibria: Equilibria, cases: Cases, multiplied: Shares) -> Array:
 
 
 def _multiplied(equilibria: Equilibria, loads: Array, q: Array) -> Shares:
-    """Shares of gravity and loads (k, 2) by the multiple (k,)."""
+    """Shares of gravity, elements and loads (k, 3) by the multiple (k,)."""
 
     def acts(shares: Array) -> bool:
         values = report(q, loads, shares)
@@ -98,13 +100,17 @@ def _multiplied(equilibria: Equilibria, loads: Array, q: Array) -> Shares:
 
     report = equilibria.model.report()
     if not hung(equilibria.robot):  # where elements hold a base, it bears no force but where it comes to rest
-        demand_supports(equilibria.robot, report(q, loads, GRAVITY + LOADS)["forces"][None])
-    if acts(LOADS):
-        return lambda multiple: GRAVITY + multiple[:, None] * LOADS
-    if acts(GRAVITY):
-        return lambda multiple: multiple[:, None] * GRAVITY
+        demand_supports(equilibria.robot, report(q, loads, np.ones(3))["forces"][None])
+    for borne in (LOADS, GRAVITY):
+        if acts(borne):
+            return partial(_with, borne)
     given = [part for name in ("forces", "moments", "loads") for part in (Argument(name), ", ")][:-1]
     raise ComputationError("nothing loads the robot: give ", *given, " or gravity")
+
+
+def _with(borne: Array, multiple: Array) -> Array:
+    """Shares (k, 3) of what is borne once, but for one that is borne so many times (k,)."""
+    return 1 - borne + multiple[:, None] * borne
 
 
 def _told(critical: Critical) -> dict[str, Scalar]:

@@ -131,6 +131,37 @@ def test_what_no_torque_holds_bears_no_load():
         loose.statics(tau={"q2": 0}, forces=[[-1, 0, 0]], buckling=True)
 
 
+STAYED = """
+kronbot: 1
+name: stayed
+gravity: [g, 0, 0]
+parameters: {g: -9.81}
+links:
+  - {name: bar, joint: {type: revolute, name: q1, spring: {stiffness: 20}}, pose: {xyz: [0, 0, 0]}}
+  - {name: top, joint: {type: fixed}, pose: {xyz: [1, 0, 0]}, rigid: {mass: 10}}
+elements:
+  - {name: left, type: spring, between: [world, top], points: [[0.5, 0.2, 0], [0, 0, 0]], stiffness: 300, rest: 0.4}
+  - {name: right, type: spring, between: [world, top], points: [[0.5, -0.2, 0], [0, 0, 0]], stiffness: 300, rest: 0.4}
+"""
+
+
+def test_one_kind_of_load_is_multiplied():
+    """What pushes a mast, else its weight, while springs of stays are there all the way: the multiple where V'' = 0."""
+
+    def energy(q):
+        lengths = [mp.hypot(mp.cos(q) - 0.5, mp.sin(q) - side) for side in (0.2, -0.2)]
+        return sum(150 * (length - 0.4) ** 2 for length in lengths) + 10 * q**2
+
+    def factor(mast, force):
+        return mast.statics(tau={"q1": 0}, forces=[[force, 0, 0]], buckling=True).summary["buckling_factor"]
+
+    mast, held, weight = loaded(STAYED), float(mp.diff(energy, 0, 2)), 10 * 9.81
+    assert factor(mast, 0) == pytest.approx(held / weight, rel=1e-11)
+    assert factor(mast, -2) == pytest.approx((held - weight) / 2, rel=1e-11)
+    with pytest.raises(ComputationError, match="nothing loads the robot"):
+        factor(mast.with_parameters(g=0), 0)
+
+
 def test_a_dead_moment_in_space_leaves_stability_open():
     """Nikolai's column flutters under any axial moment, though its stiffness stays regular: no verdict from statics."""
     single = column().statics(moments=[[0.1, 0, 0]]).summary

@@ -41,7 +41,7 @@ def stationary(A: Array, B: Array, Q: Array, R: Array) -> tuple[Array, Array]:
         return np.zeros_like(A), np.zeros_like(B.T)
     try:
         # Products are symmetric but for their last bits, which would be left of every step.
-        Q, W = (Q + Q.T) / 2, np.asarray(np.linalg.inv(R), dtype=float)
+        Q, W = (Q + Q.T) / 2, all_finite(np.linalg.inv(R))
         W = (W + W.T) / 2
         x, u = _units(A, B @ W @ B.T, Q), _powers(np.sqrt(np.diag(W)))
         P, K = _solved(A / x[:, None] * x, B / x[:, None] * u, x[:, None] * Q * x, W / u[:, None] / u)

@@ -18,13 +18,13 @@ from kronbot.mechanics.static.tangent import Flags, Index, Tangent, to_unit
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
 
-# Shares of gravity and of all other loads by the share of a path.
+# Shares of gravity, of elements and of all other loads by the share of a path.
 Shares = Callable[[Array], Array]
 
 
 def whole(shares: Array) -> Array:
-    """Gravity and loads (k, 2) that grow together."""
-    return np.repeat(shares[:, None], 2, axis=1)
+    """Gravity, elements and loads (k, 3) that grow together."""
+    return np.repeat(shares[:, None], 3, axis=1)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Equilibria:
         return _of_free(self._scaling.U, cases.free), self._scaling.negative > 0
 
     def paths(self, loads: Array, free: list[int], shares: Shares = whole, torques: Array | float = 0.0) -> Paths:
-        """Equilibria of the free coordinates while gravity and loads (N, loads) have the given shares.
+        """Equilibria of the free coordinates while gravity, elements and loads (N, loads) have the given shares.
 
         ``torques`` (free,) act on them all the way.
         """
@@ -211,7 +211,7 @@ class Equilibria:
     def release(self, ends: Ends, chosen: Rows, cases: Cases, acting: Shares = whole) -> None:
         """Go on in the chosen rows to where the forces have faded that hold the free coordinates there.
 
-        ``acting`` of a share of one are the shares of gravity and loads meanwhile.
+        ``acting`` of a share of one are the shares of gravity, elements and loads meanwhile.
         """
         if not len(chosen):
             return

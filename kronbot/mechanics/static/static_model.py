@@ -36,8 +36,9 @@ PURPOSE = "statics"
 class StaticModel:
     """A robot at rest under its loads, as functions of the symbols
 
-    ``q`` (n x 1), ``given`` and ``shares`` (2 x 1) of gravity and of all other loads. ``given`` is force (N) and moment
-    (N m) on the endpoint and then on each of ``frames``, and force along each of ``beams`` (N/m), in the base frame.
+    ``q`` (n x 1), ``given`` and ``shares`` (3 x 1) of gravity, of elements and of all other loads. ``given`` is force
+    (N) and moment (N m) on the endpoint and then on each of ``frames``, and force along each of ``beams`` (N/m), in the
+    base frame.
     ``statics`` holds the file's loads and gauges. ``about`` are the coordinates of a base that elements hold where
     linear statics has it before it moves.
     """
@@ -59,8 +60,8 @@ class StaticModel:
 
     @cached_property
     def shares(self) -> SX:
-        """Of gravity and of all other loads (2 x 1)."""
-        return SX.sym("shares", 2)
+        """Of gravity, of elements and of all other loads (3 x 1)."""
+        return SX.sym("shares", 3)
 
     @cached_property
     def about(self) -> SX:
@@ -75,20 +76,20 @@ class StaticModel:
     @cached_property
     def state(self) -> State:
         """The robot at rest, its gravity and its elements scaled: without them nothing is deformed."""
-        share, robot = self.shares[0], self.robot
-        elements = tuple(element.times(share) for element in robot.elements)
-        weighted = replace(robot, gravity=share * robot.gravity, elements=elements)
+        robot, (gravity, pull, _) = self.robot, casadi.vertsplit(self.shares)
+        elements = tuple(element.times(pull) for element in robot.elements)
+        weighted = replace(robot, gravity=gravity * robot.gravity, elements=elements)
         return propagate(weighted, self.q, SX(self.robot.n, 1))
 
     @cached_property
     def loads(self) -> Loads:
-        """All loads but gravity."""
+        """All loads but gravity and elements."""
         total, numbers = of_file(self.state, self.statics), iter(casadi.vertsplit(self.given, 3))
         for name in ("endpoint", *self.frames):
             total += wrench(self.robot, self.q, name, next(numbers), next(numbers))
         for name in self.beams:
             total += along_beam(self.state, name, next(numbers))
-        return total.times(self.shares[1])
+        return total.times(self.shares[2])
 
     @cached_property
     def forces(self) -> SX:
@@ -124,7 +125,7 @@ class StaticModel:
         on_frames += [(name, next(given), next(given)) for name in ("endpoint", *self.frames)]
         along = [(each.link, number(each.force)) for each in statics.distributed]
         along += [(name, next(given)) for name in self.beams]
-        share, actions = self.shares[1], []
+        share, actions = self.shares[2], []
         for name, force, moment in on_frames:
             if frame(self.robot, name).way:
                 at = carried(self.state, name)
