@@ -30,7 +30,7 @@ DIGITS = 6
 WIDTH = 120
 # Parts of complex entries, and entries, below these shares of the largest one are noise to a reader.
 PART, ENTRY = 1e-12, 1e-14
-# Arrays whose entries are found one by one: what is small is no rounding of what is large.
+# Arrays whose entries are found one by one, as are those without a unit: what is small is no rounding of what is large.
 ONE_BY_ONE = ("poles", "frequenc", "convergence_", "damping", "multiplier", "accuracy", "margins")
 GAP = "  "
 # Signs of a text in a table: a longer one would leave no room for numbers.
@@ -183,7 +183,7 @@ def shown(name: str, array: NamedArray, judged: bool = False) -> np.ndarray:
     values = array.values if array.columns is not None else array.values[:, None]
     if judged or array.symbolic:
         return values
-    return _without_noise(values, np.abs(values) if name.startswith(ONE_BY_ONE) else _sizes(values))
+    return _without_noise(values, np.abs(values) if not array.units or name.startswith(ONE_BY_ONE) else _sizes(values))
 
 
 def columns_shown(result: Result) -> Mapping[str, np.ndarray]:

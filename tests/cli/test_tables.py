@@ -51,6 +51,9 @@ def test_what_is_found_by_itself_is_no_rounding_of_others(capsys):
     real = NamedArray(np.array([1.0, 2e-40]), ["1", "2"], "1")
     for name in ("multipliers", "damping_free"):
         assert shown(capsys, **{name: real})[1:3] == [["1", "1"], ["2", "2e-40"]]
+    # Parameters, each of a unit of its own: a second moment is no rounding of a modulus.
+    steel = NamedArray(np.array([[2e11, 2.1e11], [4e-9, 3.8e-9]]), ["E", "I"], "", ["start", "estimate"])
+    assert shown(capsys, estimates=steel)[2:4] == [["E", "2e+11", "2.1e+11"], ["I", "4e-09", "3.8e-09"]]
 
 
 @pytest.mark.parametrize(("weak", "word"), [(3e-6, "3e-06"), (-4e-9, "-4e-09")])

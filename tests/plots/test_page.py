@@ -634,6 +634,12 @@ def test_elements_and_further_frames_stand_behind_the_links():
     assert [link["label"] for link in data["links"] if not link["free"]] == ["base", "upper, q1"]
     assert data["rigid"] == list(range(7))
     np.testing.assert_array_equal(data["U"], np.eye(7))
+    drawn, lengths = drawing.lines(robot.model)(q)[-3:-1], (0, 2)
+    for mount, T, end, line, length in zip(data["mounts"], (base, upper), ends, drawn, lengths, strict=True):
+        foot, tip = (T @ [*mount[word], 1] for word in ("from", "to"))
+        np.testing.assert_allclose(tip, end, atol=1e-12)
+        np.testing.assert_allclose(line.T, [foot[:3], tip[:3]], atol=1e-12)
+        assert mount["from"] == pytest.approx([np.clip(mount["to"][0], -length, 0), 0, 0], abs=1e-12)
 
 
 def test_tendons_know_their_rest():

@@ -147,18 +147,22 @@ def _json(value: object) -> Iterator[str]:
             yield f"{', ' if i else '{'}{json.dumps(key, ensure_ascii=False)}: "
             yield from _json(entry)
         yield "}"
-    elif isinstance(value, list) and value and isinstance(value[0], list):
-        for i, entry in enumerate(value):
+    elif isinstance(value, list) and (size := _entries(value)) > PIECE:
+        some = PIECE * len(value) // size  # none where a single one is larger
+        for i in range(0, len(value), some or 1):
             yield ", " if i else "["
-            yield from _json(entry)
-        yield "]"
-    elif isinstance(value, list) and value:
-        for i in range(0, len(value), PIECE):
-            text = json.dumps(value[i : i + PIECE], allow_nan=False, ensure_ascii=False)
-            yield f"{', ' if i else '['}{text[1:-1]}"
+            if some:
+                yield json.dumps(value[i : i + some], allow_nan=False, ensure_ascii=False)[1:-1]
+            else:
+                yield from _json(value[i])
         yield "]"
     else:
         yield json.dumps(value, allow_nan=False, ensure_ascii=False)
+
+
+def _entries(value: object) -> int:
+    """How many numbers or texts lists hold, all of one shape."""
+    return len(value) * _entries(value[0]) if isinstance(value, list) and value else 1
 
 
 def as_csv(result: Result) -> bytes:

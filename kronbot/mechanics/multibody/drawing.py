@@ -29,8 +29,8 @@ def lines(robot: Robot) -> Lines:
     """Polylines by link in the base frame, m: from the parent's tip to the root, which a slide leads to, along the beam
     to the tip.
 
-    Where nothing else shows how a link turns lines lead to the centres of mass of its bodies; a last one leads to the
-    endpoint.
+    Where nothing else shows how a link turns lines lead to the centres of mass of its bodies, more to where
+    elements hold one, a last one to the endpoint.
     """
 
     def polylines() -> tuple[dict[str, SX], dict[str, SX]]:
@@ -49,6 +49,9 @@ def lines(robot: Robot) -> Lines:
             known = [body.com for body in link.bodies if not robot.parameters.free_in(body.com)]
             for k, com in enumerate(known if _bare(robot, i) else []):
                 named[f"{link.name}:{k}"] = casadi.horzcat(tip.r, tip.r + tip.R @ com)
+        for k, (i, at_tip, *ends) in enumerate(mounts(robot)):
+            at = frames[i][2 if at_tip else 1]
+            named[f":{k}"] = casadi.horzcat(*(at.r + at.R @ end for end in ends))
         hand = frames[robot.endpoint.link][-1]
         named["endpoint"] = casadi.horzcat(hand.r, hand.r + hand.R @ robot.endpoint.position)
         return {"q": q}, named
@@ -61,6 +64,28 @@ def outline(robot: Robot) -> Lines:
     """All that is drawn of a robot at q (n,), by points (3, K), m: its lines, bodies and elements."""
     shape = lines(robot)
     return lambda q: [*shape(q), bodies(robot, q).centres, elements(robot, q).reshape(-1, 3).T]
+
+
+def mounts(robot: Robot) -> Iterator[tuple[int, bool, SX, SX]]:
+    """Lines from links to where elements hold them off their lines: the link, whether at its tip, both ends (3 x 1, m).
+
+    They begin where a rigid link is nearest, else at the tip or the root of the beam, in whose frame they are.
+    """
+    for name, point in (end for each in robot.elements for end in zip(each.frames, each.points, strict=True)):
+        way, foot = frame(robot, name).way, SX(3, 1)
+        if not way or way[-1][1] == "com":
+            continue
+        i, which = way[-1]
+        link = robot.links[i]
+        if which == "endpoint":
+            foot, point = robot.endpoint.position, robot.endpoint.position + point
+        elif link.beam is None and not link.row.along.is_zero():
+            tip = link.tip(SX(len(link.tilts), 1)).pose
+            start, along = (SX(3, 1), tip.r) if which == "root" else (-tip.R.T @ tip.r, tip.R.T @ tip.r)
+            share = casadi.dot(point - start, along) / casadi.dot(along, along)
+            foot = start + casadi.fmax(0, casadi.fmin(1, share)) * along
+        if not (robot.parameters.free_in(casadi.horzcat(foot, point)) or (point - foot).is_zero()):
+            yield i, which != "root", foot, point
 
 
 def _bare(robot: Robot, i: int) -> bool:

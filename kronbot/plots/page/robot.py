@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi
 import numpy as np
+from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.code import javascript
@@ -107,7 +108,11 @@ class Shown:
 
     @property
     def _endpoint(self) -> Array:
-        return np.array(self.robot.parameters.evaluate_all(casadi.densify(self.robot.endpoint.position), "view"))
+        return np.array(self._points(self.robot.endpoint.position)[0])
+
+    def _points(self, *points: SX) -> list[list[float]]:
+        """Numbers (3,) of points (3 x 1)."""
+        return [self.robot.parameters.evaluate_all(casadi.densify(point), "view") for point in points]
 
     def data(self, states: Array) -> dict[str, Any]:
         """All that holds in every one of the states (N, n)."""
@@ -147,6 +152,10 @@ class Shown:
             ],
             "elements": [starts[-1] + 2 * drawing.OF_POINT * i for i in range(self._pieces)],
             "tendons": list(self._tendons),
+            "mounts": [
+                {"link": i, "tip": at_tip, **dict(zip(("from", "to"), self._points(*ends), strict=True))}
+                for i, at_tip, *ends in drawing.mounts(robot)
+            ],
             "bodies": [_body(body) for body in self._bodies],
             "endpoint": {"link": robot.endpoint.link, "position": self._endpoint.tolist()},
         }

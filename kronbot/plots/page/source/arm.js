@@ -152,6 +152,11 @@ export class Arm {
     const reach = new Mesh(rod, paints.rigid);
     stretch(reach, [0, 0, 0], 0, robot.endpoint.position, 0);
     this.links[robot.endpoint.link].tip.add(reach);
+    for (const mount of robot.mounts) {
+      const arm = new Mesh(rod, paints.rigid), { root, tip } = this.links[mount.link];
+      stretch(arm, mount.from, 0, mount.to, 0);
+      (mount.tip ? tip : root).add(arm);
+    }
     if (!ghost) this.load(paints, size);
   }
 
