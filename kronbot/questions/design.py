@@ -161,7 +161,7 @@ def design(
     stopped = None
     alone = "the gains" + " and the filter" * (wish.noise is not None)
     alone += f" leave {'it' if len(unreached) == 1 else 'them'} alone"
-    told += told_of_passive(robot, {*(wish.effort or ()), *(j.name for j in robot.joints if j.driven in locked)})
+    told += told_of_passive(robot, wish.effort or (), np.asarray(found.point.tau), system.K, free)
     told += [f"no torque reaches {listing(unreached, 3)}: {alone}"] if unreached else []
     slowest, fastest = float(np.abs(closed.poles.real).min()), float(np.abs(closed.poles).max())
     if P is not None and not locked:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from kronbot.questions.outline import numbered
 SHARE = 1e-6
 # Shares of a pole: one that was asked for is missed by more, and one is unsure whose error is more.
 MISSED, UNSURE = 1e-6, 1e-3
+# A joint that is so near to its equilibrium, rad or m, is there.
+HELD = 1e-6
 
 
 def in_words(lost: Sequence[Pole], idle: Array, names: Sequence[str]) -> list[str]:
@@ -44,14 +46,27 @@ def reached_of(found: Sequence[Pole], lost: Sequence[Pole], states: int) -> list
     return left
 
 
-def told_of_passive(robot: Robot, effort: Container[str]) -> list[str]:
-    """Joints that the file does not drive beside others that it does, in words; those with an effort are meant."""
-    return [
-        f"{name} has no drive in the file, where others have one: gains are for a motor there, too; with a large "
-        "effort, 1e9 say, they leave it alone"
-        for name in drives(robot).passive
-        if name not in effort
-    ]
+def told_of_passive(robot: Robot, effort: Container[str], tau: Array, K: Array, free: Sequence[int]) -> Iterator[str]:
+    """Joints that the file does not drive beside others that it does, in words; those with an effort are meant.
+
+    And of all of them those that are in no equilibrium without their torques tau (joints,), by the stiffness K (m, m)
+    of the coordinates that are free.
+    """
+    passive = drives(robot).passive
+    for joint, torque in zip(robot.joints, tau.tolist(), strict=True):
+        if joint.name not in passive or joint.driven not in free:
+            continue
+        if joint.name not in effort:
+            yield (
+                f"{joint.name} has no drive in the file, where others have one: gains are for a motor there, too; with "
+                "a large effort, 1e9 say, they leave it alone"
+            )
+        if abs(torque) > HELD * np.abs(K[free.index(joint.driven)]).max():
+            held = f"{torque:.4g} {'N m' if joint.revolute else 'N'}"
+            yield (
+                f"{joint.name} has no drive in the file, but is held here with {held}: design about its equilibrium, "
+                "which statics finds with no torque there"
+            )
 
 
 def told_poles(closed: Modes, prefix: str = "") -> dict[str, NamedArray]:

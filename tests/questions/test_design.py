@@ -365,3 +365,8 @@ def test_motors_that_the_file_does_not_have_are_told():
     for quiet in (left, robot.design(lqr=True, lock="th")):
         assert not any("no drive" in told for told in quiet.warnings)
     assert np.abs(left["K"][1]).max() < 1e-6 * np.abs(left["K"][0]).max() < np.abs(whole["K"][1]).max()
+    # Away from where it hangs a motor that is not there would have to hold it.
+    (told,) = robot.design(lqr=True, effort={"th": 1e9}, q={"th": 0.1}).warnings
+    assert told.startswith(
+        f"th has no drive in the file, but is held here with {2 * 9.81 * 0.8 * np.sin(0.1):.4g} N m: "
+    )
