@@ -49,12 +49,11 @@ SAG = "sag."
 
 @dataclass(frozen=True)
 class Panel:
-    """One diagram: its title, the SI unit of its values (cases,), and whether orders are compared in it."""
+    """One diagram: its title, which names its orders, and the SI unit of its values (cases,)."""
 
     title: str
     unit: str
     values: np.ndarray
-    compared: bool
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,8 @@ def draw(result: Result) -> Picture:
         rows = math.ceil(len(labels) / columns(labels, ROOM)) * max(label.count("\n") + 1 for label in labels)
         foot = 1.5 * style.ENTRY * rows / 72
     drawn = f"order {order}"
-    if len(results) > 1 and (panels or swept is None):
+    if len(results) > 1 and swept is None:
         drawn += f" beside {listing([other for other in results if other != order])}"
-        drawn += " in the first of each kind" if any(not panel.compared for panel in panels.values()) else ""
     if result.order == "all" and (left := [each for each in reversed(ORDERS) if each not in results]):
         drawn += f" (without {listing(left)}, of other cases)"
     title = f"statics of {robot.name}, {drawn}, {main.summary['solver']} solver"
@@ -219,11 +217,11 @@ def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> dict[str
             floor = ROUNDING * np.abs(values).max()
             alike = [other for other in lower if (np.abs(values - lower[other]) <= floor).all()]
             agreeing = f" (the same in {' and '.join(alike)})" if alike else ""
-            found.append(Panel(f"{title}, order {order}{agreeing}{count}", unit, values, place == 0))
+            found.append(Panel(f"{title}, order {order}{agreeing}{count}", unit, values))
             for other in [each for each in lower if each not in alike]:
                 strain = column.startswith("curvature")
                 what = f"order {other}" if strain else f"order {order} - order {other}"
-                found.append(Panel(f"{title}, {what}", unit, lower[other] if strain else values - lower[other], True))
+                found.append(Panel(f"{title}, {what}", unit, lower[other] if strain else values - lower[other]))
         panels |= {f"{many.removesuffix('s')} {i}": panel for i, panel in enumerate(found)}
     return panels
 

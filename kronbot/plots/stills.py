@@ -209,8 +209,9 @@ def states(
 ) -> None:
     """A robot at states (N, n) with deflections magnified, over the undeformed ones where these are wanted.
 
-    ``which`` says of what they are, where the picture has others, too. The ``frames`` of the last state have axes.
-    ``forces`` (N, 3) at the endpoint are arrows to one scale; ``left`` is what the title says of what is not drawn.
+    Each has its bodies then, else the last one. ``which`` says of what they are, where the picture has others, too. The
+    ``frames`` of the last state have axes. ``forces`` (N, 3) at the endpoint are arrows to one scale; ``left`` is what
+    the title says of what is not drawn.
     """
     still, straight = Still.of(axis, robot, chosen[-1]), robot.undeformed(chosen)
     rests = [still.at(q) for q in straight]
@@ -223,7 +224,8 @@ def states(
     shown = [shape.moved(factor, way) for shape, way in zip(rests, ways, strict=True)]
     for shape, colour in zip(shown, colours, strict=True):
         still.draw(shape, colour)
-    still.bodies(chosen[-1], straight[-1], factor)
+    for q, rest in [*zip(chosen, straight, strict=True)][0 if ghosts else -1 :]:
+        still.bodies(q, rest, factor)
     for (r, R), (before, _) in zip(frames(chosen[-1]), frames(straight[-1]), strict=True):
         still.triad(before + factor * (r - before), R, arms.SHARE * still.size)
     if forces is not None and forces.any():

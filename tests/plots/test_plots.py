@@ -792,7 +792,7 @@ def test_statics_tells_orders_that_agree(picture):
     assert next(title for title in panels(figure) if "of q2" in title).startswith(
         "torque of q2, order 2 (the same in 1 and 0)"
     )
-    assert figure.get_suptitle() == "statics of puma560, order 2 beside 1, 0 in the first of each kind, newton solver"
+    assert figure.get_suptitle() == "statics of puma560, order 2, newton solver"
     canadarm = shipped("canadarm")
     (still,) = (each.result for each in sweep(canadarm, {"q1": [0.1, 0.6]}, [[0, 0, 0]], "2").values())
     assert picture(statics.draw, still).get_suptitle() == "statics of canadarm, order 2, newton solver"
@@ -947,7 +947,7 @@ def test_postures_with_nothing_in_common_stand_over_their_case(picture):
     inquiry = Inquiry(cases, "newton", None)
     result = static_question.at_orders(robot, inquiry, ("2",), lambda share: None)["2"].result
     figure = picture(statics.draw, result)
-    assert figure.get_suptitle() == "statics of canadarm, order 2 beside 1, 0 in the first of each kind, newton solver"
+    assert figure.get_suptitle() == "statics of canadarm, order 2, newton solver"
     axis = starting(figure, "torque of q1")
     assert axis.get_xlabel() == "case"
     assert axis.lines[0].get_xdata().tolist() == [1, 2]
