@@ -233,6 +233,9 @@ def _estimated(robot: Robot, estimate: object, told: Fit) -> tuple[list[str], di
         bounds = {name: of_file.get(name) if given.get(name) is None else given[name] for name in listed}
     for name in bounds:
         if name not in definitions:
+            if "=" in name:
+                cure = f"{{{quote(name.partition('=')[0])}: (least, most)}}, not the text {quote(name)}"
+                raise UsageError(Argument("estimate"), f": give bounds by name, {cure}")
             raise unknown(name, definitions, Argument("estimate"), ": no parameter ")
         definition = definitions[name]
         if definition is not None and not definition.constant:

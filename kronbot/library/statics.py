@@ -91,4 +91,6 @@ def _vectors(robot: Robot, rows: Vectors | None, word: str) -> list[list[float]]
     found = [] if rows is None else arguments.entries(rows, word)
     if len(found) == 3 and not any(map(arguments.is_list, found)):
         raise UsageError(Argument(word), ": a list of vectors is wanted, [[x, y, z]] where there is one")
+    if rows is not None and not found:
+        raise UsageError(Argument(word), ": none is no case; [[0, 0, 0]] is a case without")
     return [arguments.numbers(row, robot.description.values, word, (3,)) for row in found]

@@ -319,7 +319,8 @@ def _shaper(robot: Robot, point: Point, choice: Choice, kind: str) -> Result:
         "model": "closed loop" if loop else "joints locked",
         "longer": float(times[-1]),
     }
-    table = NamedArray(np.column_stack([times, amplitudes]), numbered(len(times)), "SI", ["t", "amplitude"])
+    units, columns = {"columns": ["s", "1"]}, ["t", "amplitude"]
+    table = NamedArray(np.column_stack([times, amplitudes]), numbered(len(times)), units, columns)
     named = {"q": robot.by_name(found.point.q)}
     told = told_of_validity(robot, found.point.q, found.point.qd)
     return Result(PURPOSE, robot.name, robot.order, named, {"impulses": table}, {}, summary, told, about=robot)

@@ -35,6 +35,8 @@ UNITS = ("m",) * 3 + ("rad",) * 3 + ("1",) * 4
 STARTS, MOST_STARTS = 100, 100_000
 # Solutions that are listed of those that joints may leave while the pose stays: any number of them would be found.
 MEMBERS = 5
+# What is said of solutions where elements may close loops.
+OPEN = "joints go where the frame is wanted, whatever elements hold: loops that they close may be open"
 # Rows and columns of a homogeneous matrix: the axes of the frame, its origin.
 ROWS, COLUMNS = (*XYZ, "1"), (*XYZ, "origin")
 
@@ -143,6 +145,7 @@ def inverse(robot: Robot, seen: FrameView, target: Target, held: Array, count: i
         arrays | put.at(q),
         dict(zip(_columns(names), columns, strict=True)),
         summary,
+        [OPEN] if robot.elements else [],
         units=dict(zip(_columns(names), (*("1",) * 4, "m", "rad", *units), strict=True)),
         about=robot,
         asked=Asked((seen,), target),

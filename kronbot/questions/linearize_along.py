@@ -30,7 +30,7 @@ from kronbot.questions.linearize import PURPOSE
 from kronbot.questions.outline import Given, Labels, Outline, matrix_units, numbered
 from kronbot.questions.periods import ALL_LOCKED, Along
 from kronbot.questions.result import Result
-from kronbot.questions.verdict import model_in_words
+from kronbot.questions.verdict import balances, model_in_words
 from kronbot.records import dataclass
 
 STEPS = 100
@@ -93,7 +93,7 @@ def linearize_along(
     numbers = [str(i + 1) for i in range(len(answer.values))]
     arrays["multipliers"] = NamedArray(answer.values, numbers, "1")
     arrays["multiplier_errors"] = NamedArray(answer.errors, numbers, "1")
-    summary |= _verdict(robot, answer, held)
+    summary |= _verdict(robot, answer, held, balances(arrays["h_L"].values, np.zeros(0)))
     return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, told, about=robot, asked=Asked(held))
 
 
@@ -168,14 +168,18 @@ def _monodromy(along: Along, period: float, progress: Callable[[float], None]) -
     return monodromy(along.at, errors, period, corners, progress, along.elsewhere, contacts.jumps())
 
 
-def _verdict(robot: Robot, found: Multipliers, locked: frozenset[int]) -> dict[str, Scalar]:
-    """Whether deviations grow from period to period; multipliers at +1 of free cyclic coordinates do not count."""
+def _verdict(robot: Robot, found: Multipliers, locked: frozenset[int], balanced: bool) -> dict[str, Scalar]:
+    """Whether deviations grow from period to period; multipliers at +1 of free cyclic coordinates do not count.
+
+    It says of what: deviations from a motion on which h_L is zero, or not.
+    """
     summary: dict[str, Scalar] = {"multipliers_at_one": found.at_one}
     if found.largest is not None:
         summary["largest_multiplier"] = found.largest
-        without = f"; without {found.at_one} at 1" if found.at_one else ""
+        about = f"{model_in_words(robot, locked)}; about the periodic rigid motion"
+        about += "" if balanced else ", h_L is not zero"
+        about += f"; without {found.at_one} at 1" if found.at_one else ""
         word, _, reason = found.word.partition(": ")
-        about = f"{model_in_words(robot, locked)}; about the periodic rigid motion{without}"
         summary["verdict"] = f"{word} ({about}){reason and f': {reason}'}"
     return summary
 

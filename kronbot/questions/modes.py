@@ -115,8 +115,11 @@ class Vibrations:
         robot = self.robot
         joints = list(robot.rigid)
         basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
-        if robot.base and not robot.gravity.is_zero() and not hung(robot):
-            basic += ", falling freely"
+        if not robot.gravity.is_zero():
+            if robot.base and not hung(robot):
+                basic += ", falling freely"
+            elif robot.flexible:
+                basic += ", without the sag of beams"
         spinning = [joint.name for joint in robot.joints if joint.driven in moving]
         named = [joint.name for joint in robot.joints]
         rates, posture = (dict(zip(named, values[joints].tolist(), strict=True)) for values in (qd, q))

@@ -185,6 +185,7 @@ def test_values_by_name_by_number_and_as_rows(arm):
         (lambda r: r.simulate(solver="euler"), "solver 'euler'"),
         (lambda r: r.symbolic("html"), "style 'html'"),
         (lambda r: r.at_order("3"), "'3'"),
+        (lambda r: r.statics(forces=[]), "forces: none is no case; "),
         (lambda r: r.with_motion("q1: {type: circle}"), "circle"),
         (lambda r: r.with_motion("moves.yaml"), "text in YAML is wanted, not the path or name 'moves.yaml': give what"),
         (lambda r: kronbot.loads("canadarm"), "'canadarm': kronbot.load takes those"),

@@ -375,6 +375,7 @@ def test_hostile_measurements(arm, measured, tmp_path):
     for bad, words in [
         ({"estimate": "EIy"}, "EIy is 2\\*EI; fit EI instead"),
         ({"estimate": "EJ"}, "no parameter .EJ."),
+        ({"estimate": "EI=50:60"}, "give bounds by name, {'EI': \\(least, most\\)}, not the text"),
         ({"estimate": {"EI": (50, 60)}}, "outside the bounds"),
         ({"sigma": {"position.c": 1}}, "nothing is called"),
         ({"only": "torques"}, "did you mean"),

@@ -188,12 +188,22 @@ def test_parameters_come_back_from_a_record(planar, data):
     for name, value in TRUE.items():
         assert answer.at["parameters"][name] == pytest.approx(value, rel=1e-6), name
     assert np.abs(answer["residual"]).max() < 1e-7
+    assert not any("begin exactly" in told for told in answer.warnings)
     # Where the record begins is found as well, from where the file has it.
     table = {name: values.copy() for name, values in data.items()}
     table["q2"][0] = np.nan
     answer = planar.fit(table, question="simulate", estimate=["fc", "b"], fix="b", initial="fitted",
                         sigma={"q1": 1e-3, "q2": 1e-3, "endpoint": 1e-3})  # fmt: skip
     assert answer.at["start"].keys() == {f"start[1].{name}" for name in ("q1", "q2", "q1_dot", "q2_dot")}
+    # Noise of the first row is no error of parameters but there; who has it is told.
+    noisy = data | {"q1": data["q1"] + 1e-3 * np.sin(1e4 * data["t"] + 1)}
+    told = {
+        initial: planar.fit(noisy, question="simulate", estimate="b", initial=initial) for initial in ("rows", "fitted")
+    }
+    begun = {initial: [each for each in one.warnings if "begin exactly" in each] for initial, one in told.items()}
+    assert begun["rows"][0].startswith("records begin exactly where their first row has q1, q2, though")
+    assert not begun["fitted"]
+    assert told["fitted"]["standard_errors"][0] > told["rows"]["standard_errors"][0]
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import casadi
 import numpy as np
 from casadi import SX
@@ -10,6 +12,7 @@ from kronbot.cached import cached_property
 from kronbot.compute.pullback import Pullback
 from kronbot.compute.trace import traced
 from kronbot.description import schema
+from kronbot.description.wording import listing
 from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.equations import Equations
@@ -19,6 +22,7 @@ from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.driven import DrivenModel
+from kronbot.questions.fitting.measured import Measured
 from kronbot.questions.fitting.records import Driven, Record
 from kronbot.questions.fitting.shifts import Shifts
 from kronbot.questions.statics import sag
@@ -111,6 +115,24 @@ class Beginning:
             found[i, : len(free)] = whole[free]
         return found
 
+    def doubts(self, data: Measured, errors: Array, accuracy: float) -> Iterator[str]:
+        """Columns with ``errors`` (N, columns) beyond the accuracy of what is computed, whose first row is taken as
+        exact."""
+        if self.initial != "rows":
+            return
+        words = self.robot.derivative_names(["q", "qd"]).values()
+        begun = {word[i] for word in words for i in self.moving for each in self.records if word[i] in each.given}
+        noisy = []
+        for column, measured, off in zip(data.columns, data.measured.T, errors.T, strict=True):
+            off, size = off[np.isfinite(off)], np.nanmax(np.abs(measured), initial=0.0)
+            if column.name in begun and len(off) and np.sqrt(np.mean(off**2)) > accuracy * size:
+                noisy.append(column.name)
+        if noisy:
+            yield (
+                f"records begin exactly where their first row has {listing(noisy)}, though other rows have errors there: "
+                "where these are noise, initial: fitted has that of the first row in the standard errors, too"
+            )
+
     def _told(self, robot: Robot, values: Array, record: Record, word: str) -> dict[int, Array]:
         """Coordinates, or rates, that the first row of a record holds, by place; each with derivatives (1 + count,)."""
         found = {name: np.array([value, *np.zeros(len(values))]) for name, value in record.given.items()}
@@ -194,7 +216,7 @@ class Beginning:
         model = StaticModel(self.robot, schema.Statics())
         forces = model.forces[sorted([*self.robot.flexible, *hung(self.robot)]), :]
         gone = casadi.vertcat(model.given, model.shares)
-        known = casadi.vertcat(SX.zeros(model.given.numel(), 1), SX.ones(2, 1))
+        known = casadi.vertcat(SX.zeros(model.given.numel(), 1), SX.ones(model.shares.numel(), 1))
         return {"q": model.q}, casadi.densify(casadi.substitute(forces, gone, known))
 
 

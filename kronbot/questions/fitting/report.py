@@ -146,7 +146,7 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     held = [names[i] for i in sorted(knowledge.held)]
     if held:
         yield f"at a bound: {listing(held)}; errors are those of the others, with these held"
-    yield from search.answers.doubts(found.values)
+    yield from dict.fromkeys(search.answers.doubts(found.values))  # each once, of whatever part of the rows
     yield from ambiguous(knowledge.ambiguities, names, bool(search.inquiry.beliefs.informed.any()))
     yield from correlated(knowledge, names)
     for name, count, left in search.noise.doubtful(search.unweighted, search.leverages):
