@@ -197,9 +197,8 @@ def test_parameters_come_back_from_a_record(planar, data):
     assert answer.at["start"].keys() == {f"start[1].{name}" for name in ("q1", "q2", "q1_dot", "q2_dot")}
     # Noise of the first row is no error of parameters but there; who has it is told.
     noisy = data | {"q1": data["q1"] + 1e-3 * np.sin(1e4 * data["t"] + 1)}
-    told = {
-        initial: planar.fit(noisy, question="simulate", estimate="b", initial=initial) for initial in ("rows", "fitted")
-    }
+    asked = {"question": "simulate", "estimate": "b", "sigma": {"q1": 1e-3, "q2": 1e-3, "endpoint": 1e-3}}
+    told = {initial: planar.fit(noisy, **asked, initial=initial) for initial in ("rows", "fitted")}
     begun = {initial: [each for each in one.warnings if "begin exactly" in each] for initial, one in told.items()}
     assert begun["rows"][0].startswith("records begin exactly where their first row has q1, q2, though")
     assert not begun["fitted"]

@@ -129,7 +129,7 @@ class Beginning:
                 noisy.append(column.name)
         if noisy:
             yield (
-                f"records begin exactly where their first row has {listing(noisy)}, though other rows have errors there: "
+                f"records begin exactly where their first row has {listing(noisy)}, though other rows have errors: "
                 "where these are noise, initial: fitted has that of the first row in the standard errors, too"
             )
 
