@@ -145,5 +145,7 @@ def outline(robot: Robot, given: Given) -> Outline:
         for word, time in (("M", "s2"), ("C", "s"), ("C_christoffel", "s"), ("D", "s"), ("K", "1"))
     }
     units: dict[str, Sides] = {word: (force, per.get(word, {})) for word in (*per, "g", "tau", "friction")}
+    both = [f"s2/({a} {b})" for a in robot.units for b in robot.units]
+    units |= {word: (force, dict(zip(pairs, both, strict=True))) for word in ("C_star", "dM_dq")}
     usual = [f"{'tau' if rates else 'g'}[{name}]" for name in names]
     return Outline(arrays=arrays, absent=absent, usual=usual, units=units)

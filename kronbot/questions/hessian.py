@@ -10,7 +10,7 @@ from kronbot.mechanics.multibody.kinematics import relative_motion
 from kronbot.mechanics.multibody.size import demand_entries
 from kronbot.model.robot import Robot
 from kronbot.questions.jacobian import AXES, FrameView, matrices
-from kronbot.questions.outline import Given, Labels, Outline
+from kronbot.questions.outline import Given, Labels, Outline, Sides
 
 
 def hessian(robot: Robot, seen: FrameView, rates: bool) -> Question:
@@ -28,7 +28,7 @@ def hessian(robot: Robot, seen: FrameView, rates: bool) -> Question:
     if seen.body:
         hessians["H_T_star"] = outer.H_T_star
     columns = derivative_columns(robot.coordinates, robot.coordinates)
-    quantities = matrices(hessians, columns, [f"1/({a} {b})" for a in robot.units for b in robot.units])
+    quantities = matrices(hessians, columns, _per(robot))
     if rates:
         pairs = kron_power(symbols["qd"], 2)
         a = motion.J_T @ symbols["qdd"] + (outer.H_T_star if seen.body else motion.H_T) @ pairs
@@ -44,4 +44,12 @@ def outline(robot: Robot, given: Given) -> Outline:
     names = ("H_T", "H_R", "H_T_star") if "body" in given.get("axes", ()) else ("H_T", "H_R")
     arrays: dict[str, Labels] = dict.fromkeys(names, (AXES, columns))
     rates: dict[str, Labels] = {"a": (AXES, None), "alpha": (AXES, None)}
-    return Outline(arrays=arrays | (rates if "qd" in given or "qdd" in given else {}))
+    per = dict(zip(columns, _per(robot), strict=True))
+    units: dict[str, Sides] = {name: (dict.fromkeys(AXES, "rad" if name == "H_R" else "m"), per) for name in names}
+    units |= {"a": (dict.fromkeys(AXES, "m/s2"), {}), "alpha": (dict.fromkeys(AXES, "rad/s2"), {})}
+    return Outline(arrays=arrays | (rates if "qd" in given or "qdd" in given else {}), units=units)
+
+
+def _per(robot: Robot) -> list[str]:
+    """Units of the columns."""
+    return [f"1/({a} {b})" for a in robot.units for b in robot.units]

@@ -67,7 +67,8 @@ class Outline:
     def unit(self, name: str, labels: Sequence[str]) -> str:
         """Of an entry; "" where it is not known, or there is none."""
         sides = (side.get(label, "1") for side, label in zip(self.units[name], labels, strict=False))
-        row, column, *_ = (*(unit.replace("(", "").replace(")", "") for unit in sides), "1")
+        # Of several units beneath a stroke the parentheses stay.
+        row, column, *_ = (*(unit if " " in unit else unit.replace("(", "").replace(")", "") for unit in sides), "1")
         over = column.removeprefix("1/")
         if "1" in (row, column):
             found = row if column == "1" else column

@@ -325,7 +325,8 @@ def test_units_of_numbers_are_theirs_where_joints_are_called_so(swept_here):
 ASKED = {
     "kinematics": ("pose", {}),
     "jacobian": ("J_T,J_R,omega", {"qd": [1, 0]}),
-    "dynamics": ("M,C,g,K,D,tau", {"qd": [1, 0]}),
+    "hessian": ("H_T,H_R,H_T_star,a", {"axes": "body", "qd": [1, 0]}),
+    "dynamics": ("M,C,C_star,dM_dq,g,K,D,tau", {"qd": [1, 0]}),
     "statics": ("compliance,stiffness", {"q": [0.1]}),
     "linearize": ("M_L,D_L,K_L,h_L", {}),
 }
@@ -354,6 +355,8 @@ def test_entries_have_the_units_of_their_arrays(arm, question):
 def test_inertias_are_masses_and_their_moments(arm):
     units = arm.sweep("dynamics", {"EI": [20]}, keep=["M", "M[1:2,1:2]", "D[1,1]"]).task.units
     assert {*units.values()} == {"kg m2", "kg m", "kg", "N m s/rad"}
+    (unit,) = arm.sweep("hessian", {"EI": [20]}, keep=["H_T[1,2]"]).task.units.values()
+    assert unit == "m/(rad m)"
 
 
 def dimension(*units):
