@@ -78,8 +78,7 @@ def draw(result: Result) -> Picture:
     words = [ellipsoid.word.replace(" ", "-") for ellipsoid in found]
     mosaic = [[f"{word} {column}" for column in range(len(planes))] for word in words]
     height = max(arms.height(planes, [shape], 1 / len(planes)), arms.LOWEST + SHARE * arms.HIGHEST)
-    what = seen.of.name + ("" if not seen.to.way else f" relative to {seen.to.name}")
-    title = f"jacobian {robot.name}, order {result.order}: {what}, joint rates of norm 1"
+    title = f"jacobian {robot.name}, order {result.order}: {of_what(seen)}"
     axes = Picture(title, mosaic, [height] * len(found))
     for row, ellipsoid in enumerate(found):
         for column, plane in enumerate(planes):
@@ -93,6 +92,12 @@ def draw(result: Result) -> Picture:
             said = f"{ellipsoid.title}; 1 {ellipsoid.unit} as {rounded(scale)} m" if scale else ellipsoid.title
             arms.finish(axis, plane, said if column == 0 else f"the same, seen along {plane.along}")
     return axes
+
+
+def of_what(seen: FrameView) -> str:
+    """Whose velocities are shown, and at which rates."""
+    relative = f" relative to {seen.to.name}" if seen.to.way else ""
+    return f"{seen.of.name}{relative}, joint rates of norm 1"
 
 
 def ellipsoids(result: Result, q: np.ndarray) -> tuple[np.ndarray, list[Ellipsoid]]:

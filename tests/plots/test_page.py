@@ -338,8 +338,9 @@ def test_half_a_turn_is_that_of_kinematics(opened):
 
 @pytest.mark.slow
 def test_ellipsoids_are_seen_without_bodies(opened):
-    """And the numbers have their colours."""
+    """And the numbers have their colours, and it is told whose velocities they are."""
     with opened(kronbot.load("puma560").jacobian(q=[0.1, 0.8, 0.5, 0.3, 0.8, 0])) as page:
+        assert page.locator("#note").inner_text().startswith("endpoint, joint rates of norm 1")
         assert page.locator("[data-do=bodies]").get_attribute("aria-pressed") == "false"
         side = page.evaluate("[...document.querySelectorAll('#side td:first-child')].map(e => e.style.borderLeftColor)")
     assert len(set(side)) == 2 and all(side)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array, all_finite
-from kronbot.plots.jacobian import ellipsoids
+from kronbot.plots.jacobian import ellipsoids, of_what
 from kronbot.plots.kinematics import other_solutions
 from kronbot.plots.loads import UNITS
 from kronbot.plots.modes import Shape, swinging
@@ -19,6 +19,7 @@ from kronbot.plots.page import decimated
 from kronbot.plots.swept import CASE, Table, finite
 from kronbot.questions.columns import places_in_statics, swings
 from kronbot.questions.given_columns import found_angles, given_columns
+from kronbot.questions.jacobian import FrameView
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
 from kronbot.questions.tables import columns_shown, number, shown
@@ -207,7 +208,9 @@ def _jacobian(result: Result) -> tuple[Array, Content]:
             U = U * np.sign(np.linalg.det(U))
             half = share * reach * np.linalg.norm(axes, axis=0)
             shown.append({"kind": kind, "centre": centre.tolist(), "R": U.T.ravel().tolist(), "half": half.tolist()})
-    return q[None], {"ellipsoids": shown, "numbers": numbers}
+    assert isinstance(result.asked, FrameView)
+    note = f"{of_what(result.asked)}; each ellipsoid to a scale of its own"
+    return q[None], {"ellipsoids": shown, "numbers": numbers, "note": note}
 
 
 def _posture(result: Result) -> tuple[Array, Content]:
