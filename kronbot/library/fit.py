@@ -263,9 +263,13 @@ def _beliefs(robot: Robot, names: Sequence[str], bounds: Mapping[str, object], p
             free.append(name)
     if free:
         robot.parameters.require(set(free), "fit")
-    outside = [name for i, name in enumerate(names) if not lower[i] <= start[i] <= upper[i]]
+    outside = [
+        f"{name} begins at {first:.6g}, which lies outside the bounds {least:.6g} and {most:.6g}"
+        for name, first, least, most in zip(names, start.tolist(), lower.tolist(), upper.tolist(), strict=True)
+        if not least <= first <= most
+    ]
     if outside:
-        raise UsageError(f"{listing(outside)}: the first value lies outside the bounds")
+        raise UsageError(f"{'; '.join(outside)}: give other bounds, or a first value within them")
     return Beliefs(start, lower, upper, mean, deviation)
 
 

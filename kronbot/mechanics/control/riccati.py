@@ -79,7 +79,8 @@ class Varying:
             if np.abs(found[0] - P).max() <= REPEATING * np.abs(P).max():
                 return found
             P = found[0]
-        raise ComputationError(f"gains do not repeat after {PERIODS} periods: a mode that costs nothing, or hardly")
+        why = "a mode that costs nothing, or hardly; weights of more states let it cost something"
+        raise ComputationError(f"gains do not repeat after {PERIODS} periods: {why}")
 
     def gains(self, P: Array) -> Array:
         """K = R^-1 B' P (M + 1, k, n) at the borders kept."""
