@@ -227,15 +227,15 @@ def _estimated(robot: Robot, estimate: object, told: Fit) -> tuple[list[str], di
         if not bounds:
             raise UsageError("the robot has no parameters to fit: put some under 'parameters' in its file")
     else:
+        if is_a(estimate, str) and "=" in estimate:
+            cure = f"{{{quote(estimate.partition('=')[0])}: (least, most)}}, not the text {quote(estimate)}"
+            raise UsageError(Argument("estimate"), f": give bounds by name, {cure}")
         named = arguments.is_named(estimate)
         given = arguments.pairs(estimate, "estimate") if named else {}
         listed = given if named else arguments.names(estimate, definitions, "estimate", "parameter")
         bounds = {name: of_file.get(name) if given.get(name) is None else given[name] for name in listed}
     for name in bounds:
         if name not in definitions:
-            if "=" in name:
-                cure = f"{{{quote(name.partition('=')[0])}: (least, most)}}, not the text {quote(name)}"
-                raise UsageError(Argument("estimate"), f": give bounds by name, {cure}")
             raise unknown(name, definitions, Argument("estimate"), ": no parameter ")
         definition = definitions[name]
         if definition is not None and not definition.constant:
