@@ -251,10 +251,7 @@ def test_a_path_that_begins_at_a_stop_is_that_of_the_side_that_holds():
 
 
 def test_cures_are_those_that_can_help():
-    """Nothing of a truss is bent, and a weight is no load that could be smaller; what it bears is told once.
-
-    Springs of elements are multiplied with the weight: before both, nothing holds a joint that is free.
-    """
+    """Nothing of a truss is bent, and a weight is no load that could be smaller; it bears a share of either."""
     heavy = TRUSS.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -100]").replace("KS", "0.001")
     said = []
     for text, given in ((heavy, {}), (TRUSS.replace("KS", "0.001"), {"forces": [[0, 0, -100]]})):
@@ -262,12 +259,9 @@ def test_cures_are_those_that_can_help():
         with pytest.raises(kronbot.errors.ComputationError, match="no stable path of equilibria") as lost:
             robot.statics(**asked)
         said.append(str(lost.value).partition("rigid; ")[2])
-        if "buckling" in said[-1]:
-            assert robot.statics(**asked, buckling=True).summary["buckling_factor"] < 1
-        else:
-            with pytest.raises(kronbot.errors.ComputationError, match="nothing holds the torques of s in balance"):
-                robot.statics(**asked, buckling=True)
-    assert said == ["try other angles", "try a smaller load, other angles, or buckling to see what it bears"]
+        assert robot.statics(**asked, buckling=True).summary["buckling_factor"] < 1
+    what = "other angles, or buckling to see what it bears"
+    assert said == [f"try {what}", f"try a smaller load, {what}"]
 
 
 def test_its_steps_do_not_depend_on_its_rows(dropped):
