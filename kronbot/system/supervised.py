@@ -75,7 +75,9 @@ class Supervised:
         if not self.ends(timeout):
             raise TimeoutError(f"timed out after {timeout:g} s")
         status, *said = (self._text(name) for name in ("status", "messages", "trouble"))
-        return status == "0", f"ended with {status or 'no status'}: {' '.join(filter(None, said)) or 'no message'}"
+        left = os.statvfs(self._place).f_bavail
+        silent = "no message" if left else "no space is left where it writes"
+        return status == "0", f"ended with {status or 'no status'}: {' '.join(filter(None, said)) or silent}"
 
     def end(self) -> None:
         """End it with all its processes."""

@@ -1,5 +1,6 @@
 """``kronbot cache``, and the folder it is about."""
 
+import errno
 import fcntl
 import json
 import os
@@ -138,6 +139,17 @@ def test_least_recently_used_go_first(kept, monkeypatch):
     assert [entry.path.name[0] for entry in kept.entries()] == ["2", "0"]
     assert not (kept.path / f"{'1' * 64}.sha256").exists()
     assert (kept.path / "letter.txt").exists()
+
+
+def test_what_cannot_be_marked_as_used_is_used(kept, monkeypatch):
+    """A cache that an image brings along, on a read-only file system."""
+    path = store(kept, "0")
+
+    def refuse(name, *place, **given):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "utime", refuse)
+    assert kept.find("0" * 64) == path
 
 
 def test_abandoned_builds_go(kept, monkeypatch):

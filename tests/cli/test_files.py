@@ -64,10 +64,13 @@ def test_what_is_no_file_is_never_replaced(tmp_path, overwrite):
     os.mkfifo(tmp_path / "pipe.json")
     (tmp_path / "device.json").symlink_to("/dev/full")
     (tmp_path / "loop.json").symlink_to("loop.json")
+    ends = os.pipe()
+    (tmp_path / "stream.json").symlink_to(f"/dev/fd/{ends[1]}")
     for name, words in (
         ("folder.json", "a folder, not a file"),
         ("pipe.json", "a device or a pipe, not a file"),
         ("device.json", "a device or a pipe, not a file"),
+        ("stream.json", "a device or a pipe, not a file"),
         ("no/run.json", "there is no folder"),
         ("run.json/run.json", "there is no folder"),
         ("run.json/", "there is no folder .*run.json"),
@@ -81,6 +84,8 @@ def test_what_is_no_file_is_never_replaced(tmp_path, overwrite):
         assert len(str(caught.value)) < 500  # with two paths of at most 200
     with pytest.raises(UsageError, match="suffix"):
         check_target("/dev/stdout", overwrite)
+    for end in ends:
+        os.close(end)
 
 
 def test_a_file_that_is_there(tmp_path):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from waiting import PATIENCE, demand_dead, soon
@@ -32,6 +33,13 @@ def started(tmp_path):
 def pids(place):
     soon((place / "pids").exists)
     return [int(line) for line in (place / "pids").read_text().split()]
+
+
+def test_a_full_disk_is_named(started, monkeypatch):
+    """Of which nothing else can be told: messages are on it, too."""
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_bavail=0))
+    assert started("exit 3").wait(PATIENCE)[1] == "ended with 3: no space is left where it writes"
+    assert started("echo why; exit 3").wait(PATIENCE)[1] == "ended with 3: why"
 
 
 def test_success_and_failure(started):
@@ -91,6 +99,7 @@ def test_nothing_outlives_success(started, tmp_path):
 CHILD = """
 import sys, time
 from pathlib import Path
+from types import SimpleNamespace
 from kronbot.system.interruption import UNFINISHED
 from kronbot.system.supervised import Supervised
 Supervised(["/bin/sh", "-c", sys.argv[2]], Path(sys.argv[1]))

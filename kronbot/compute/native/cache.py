@@ -104,12 +104,13 @@ class Cache:
             found = private.content(name, self._folder, MAX_BYTES)
             if _digest(name, found) != digest:
                 raise NotPrivate(f"{name} is not what was stored")
-            self._folder.touch(name)
         except FileNotFoundError:  # never stored, or evicted a moment ago
             return None
         except (OSError, NotPrivate) as error:
             policy.noted(f"{'compiled function' if suffix == 'so' else 'remembered robot'} passed over: {error}")
             return None
+        with suppress(OSError):  # where nothing can be written nothing is evicted either
+            self._folder.touch(name)
         return found
 
     def store(self, key: str, content: bytes, place: Path, suffix: str = "so") -> Path:
