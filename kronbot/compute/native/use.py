@@ -72,6 +72,11 @@ def worthwhile(
     """The effort with the largest :func:`gain`, None where compiling does not pay; of a ``subject`` with its efforts
     and statements."""
 
+    # Where all that is to come takes less than to begin a compiler, none pays: rows of short runs ask again and again.
+    due = sum(size * count for size, count in zip(sizes, evaluations, strict=True))
+    if due * INTERPRETED <= margin * STARTING:
+        return None
+
     def saved(effort: Effort, statements: int) -> float:
         return 0.0 if too_large(statements) else gain(sizes, evaluations, effort, margin, found, statements)
 
