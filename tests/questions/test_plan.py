@@ -524,7 +524,7 @@ def test_arms_of_a_range_come_to_rest_under_one_motion(tmp_path):
         (tmp_path / f"{name}.yaml").write_text(text + motion)
         for m in (0.7, 0.85, 1.0, 1.2, 1.4):
             run = kronbot.load(tmp_path / f"{name}.yaml", parameters={"m": m}).simulate(
-                duration=30, step=0.01, rtol=1e-9, atol=1e-11
+                duration=16, step=0.01, rtol=1e-9, atol=1e-11
             )
             assert run["q1.motor"][-1] == pytest.approx(1, abs=1e-9)
             left[name, m] = np.abs(run["q1"][run["t"] > 8] - 1).max()
@@ -813,7 +813,7 @@ def test_places_that_cannot_be_passed_are_refused(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("limit", "least"), [(2, "effort"), (1, "nearest")])
-def test_accelerations_keep_their_limits_on_either_side_of_a_step_of_torque(limit, least):
+def test_accelerations_keep_their_limits_on_either_side_of_a_step_of_torque(limit, least, unjudged):
     """Where a torque jumps accelerations do: by the dynamics of the arm, between rows and within."""
     robot = kronbot.load("khang", order="1")
     found = robot.plan({"qa": 0.5}, duration=2, least=least, limits={"acceleration.qa": limit})
@@ -832,14 +832,14 @@ def test_an_arm_on_a_floating_base_moves_by_the_plan_of_one_that_is_held(tmp_pat
     afloat = kronbot.load("floating-canadarm", order="1")
     with pytest.raises(UsageError, match="floating base cannot be planned for: .* Leave base out of the file"):
         afloat.plan({"q1": 0.5}, duration=20)
-    text = afloat.description.source.text
+    text = afloat.description.source.text.replace("modes: {v: 2, w: 1}", "modes: {v: 1}")
     base, links, motion = (text.index(f"\n{word}:") for word in ("base", "links", "motion"))
     goal = {"q1": 0.5, "q2": 0.3, "q3": 0.2}
     held = Robot(model(text[:base] + text[links:motion], order="1"))
     write(held.plan(goal, duration=20, drive="motion"), tmp_path / "plan.csv")
     follow = ", ".join(f"{name}: {{motion: {{type: table, file: plan.csv, held: true}}}}" for name in goal)
     (tmp_path / "afloat.yaml").write_text(f"{text[:motion]}\nsimulate: {{drive: {{{follow}}}}}\n")
-    run = kronbot.load(tmp_path / "afloat.yaml", order="1").simulate(24, 0.1, solver="dop853")
+    run = kronbot.load(tmp_path / "afloat.yaml", order="1").simulate(24, 0.1, rtol=1e-6)
     assert [run[name][-1] for name in goal] == pytest.approx([*goal.values()], abs=1e-9)
     after = run["t"] > 20.05
     assert (

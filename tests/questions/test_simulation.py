@@ -64,7 +64,9 @@ def peaks(summary):
 def test_four_clamped_free_shapes_are_what_the_readme_says():
     text = shipped_robots()["canadarm"].read_text()
     four = kronbot.loads(text.replace("modes: {v: 2}", "modes: {v: 4}"))
-    assert peaks(four.simulate(step=1.0, solver="dop853").summary) == PEAKS["4 clamped-free"]
+    with policy.native("off"):
+        summary = four.simulate(step=1.0, rtol=1e-6, atol=1e-8).summary  # within 2e-8 m and rad of those at 1e-8
+    assert peaks(summary) == PEAKS["4 clamped-free"]
 
 
 @pytest.mark.slow
