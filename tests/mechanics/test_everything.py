@@ -142,7 +142,7 @@ def test_formulas_of_random_robots_have_the_values_of_the_library(robot, seed):
     ours, state = kronbot.loads(to_yaml(robot), order="1"), random_state(robot, 1, seed)
     written = {}
     try:
-        formulas = ours.symbolic("python", array="tau", seconds=10).dynamics()
+        formulas = ours.symbolic("python", array="tau", seconds=2).dynamics()
     except ComputationError:
         formulas = ours.symbolic("python", array="tau", seconds=600, shared=True).dynamics()
     for code in formulas.source.values():

@@ -40,7 +40,9 @@ from kronbot.plots.curves import Curve  # noqa: E402
 from kronbot.plots.frequency_response import Response  # noqa: E402
 from kronbot.plots.page.robot import Shown  # noqa: E402
 from kronbot.plots.panels import WORDS, kind  # noqa: E402
+from kronbot.questions import design as costly  # noqa: E402
 from kronbot.questions import jacobian as jacobians  # noqa: E402
+from kronbot.questions import judgement  # noqa: E402
 from kronbot.questions import linearize as linearization  # noqa: E402
 from kronbot.questions import linearize_along as floquet  # noqa: E402
 from kronbot.questions import modes as vibration  # noqa: E402
@@ -1497,8 +1499,9 @@ def test_slack_tendons_are_drawn_apart_and_loads_that_are_zero_are_told(picture)
 
 
 @pytest.mark.slow
-def test_plans_are_drawn_with_what_they_keep(picture):
+def test_plans_are_drawn_with_what_they_keep(picture, monkeypatch):
     """The arm, its joints, rates, torques and bending; the columns of limits, or those that follow a path."""
+    monkeypatch.setattr(judgement, "judged", lambda *given: {})  # which takes most of the time and is not drawn
     robot = Robot(robots_in_tests.model(robots_in_tests.BOOM))
     rested = robot.plan({"q1": 0.5}, duration=1, drive="motion", limits={"tip.boom.y": 1})
     s = np.linspace(0, 1, 101)
@@ -1529,8 +1532,10 @@ def test_plans_draw_torsion_apart_from_bending(picture):
 
 
 @pytest.mark.slow
-def test_designs_are_drawn(picture):
+def test_designs_are_drawn(picture, monkeypatch):
     """Poles of the loop, and of a filter where there is one; impulses of a shaper."""
+    monkeypatch.setattr(costly, "LONG", 1)  # the run that a design pays for is not drawn
+    monkeypatch.setattr(costly, "ROWS", 20)
     robot = Robot(robots_in_tests.model(robots_in_tests.BOOM))
     loop = robot.design(lqr=True)
     for answer, count in ((loop, 1), (robot.design(lqr=True, noise={"q1": 1e-3}), 2)):

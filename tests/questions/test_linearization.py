@@ -525,8 +525,15 @@ def test_measured_damping_is_the_same_whoever_asks_first():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ["0", "2"])
-@pytest.mark.parametrize("text", [HELD, SAGGING, MEASURED, ALONG], ids=["rigid", "flexible", "measured", "along"])
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        pytest.param(text, order, id=f"{name}-{order}")
+        for name, text in (("rigid", HELD), ("flexible", SAGGING), ("measured", MEASURED), ("along", ALONG))
+        for order in ("0", "2")
+        if (name, order) != ("rigid", "0")  # where nothing sags the weight of the rigid arm is that of the flexible one
+    ],
+)
 def test_the_same_question_has_the_same_answer_after_others(text, order, monkeypatch):
     """Whatever other questions bring, before its own or after: of two, each comes first once."""
     monkeypatch.setattr(design, "LONG", 1)  # the run that a design pays for need not come to rest
