@@ -22,6 +22,16 @@ def test_pays_by_the_stated_rule():
     assert native.worthwhile([SIZE], [count], native.WAITING) is None
 
 
+@pytest.mark.parametrize("margin", [native.WAITING, native.BESIDE])
+def test_a_look_at_what_is_to_come_decides_as_the_gains_do(margin):
+    """By the rule of every effort, also of what would not pay a compiler that begins."""
+    for size in (1, 10, SIZE):
+        for count in np.geomspace(1, 1e9, 200).astype(int).tolist():
+            gains = {effort: native.gain([size], [count], effort, margin) for effort in EFFORTS}
+            best = max(EFFORTS, key=gains.__getitem__)
+            assert native.worthwhile([size], [count], margin) == (best if gains[best] > 0 else None)
+
+
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_gains_add_up(effort):
     """Linear in the evaluations, up to rounding; functions that are compiled together start one compiler."""
