@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import casadi
 import numpy as np
@@ -13,6 +13,7 @@ from kronbot.compute.deferred import demand_finite
 from kronbot.description.gains import TIME
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.control.closed_loop import sampled
 from kronbot.mechanics.control.controllers import controllers
 from kronbot.mechanics.control.feedback import disk_margin, in_gain_and_phase, sensitivity_peak
 from kronbot.mechanics.linear.matrix_polynomial import eigen, inverse
@@ -26,6 +27,8 @@ MARGINS = ("disk_margin", "disk_margin_frequency", "phase_margin", "gain_margin_
 LOOP = (*MARGINS, "sensitivity_peak")
 # As a share: poles that are no nearer to anything than this are on the axis, or are not moved or not seen at all.
 LOST = 1e-9
+# Factors of growth from sample to sample that rounding does not make, of free bodies for example.
+GROWS = 1e-6
 # Joints (rad, m) that are further from where gains are about are elsewhere.
 ELSEWHERE = 1e-6
 
@@ -54,23 +57,50 @@ def numbers_of_loop(robot: Robot, gains: Array, own: Sequence[int], M: Array, A:
     cannot be told from what they leave alone: of a free base. Raises ComputationError where gains overflow.
     """
     demand_finite({"A": A})
-    n, free = robot.n, [place for place in own if place < robot.n]
-    joints = [joint.driven for joint in controllers(robot).joints]
-    rows = [i for i, place in enumerate(joints) if place in free]
-    if not rows:
+    B, fed_back, _ = _cut(robot, gains, own, M)
+    if not B.shape[1]:
         return {}
-    moved = np.zeros((len(free), len(rows)))
-    moved[[free.index(joints[i]) for i in rows], range(len(rows))] = 1.0
-    B = np.zeros((len(A), len(rows)))
-    B[len(free) : 2 * len(free)] = np.linalg.solve(M, moved)
-    columns = [*free, *(n + place for place in free), *(n + place for place in own if place >= n)]
-    K = -gains.reshape(len(joints), -1)[np.ix_(rows, columns)]
+    K = -fed_back
     loop = stilled(A, B, K)
     if loop is None:
         return {}
     found = margin_numbers(*disk_margin(loop + B @ K, B, K))
     peak = sensitivity_peak(loop + B @ K, B, K)
     return found | ({"sensitivity_peak": peak} if np.isfinite(peak) else {})
+
+
+def _cut(robot: Robot, gains: Array, own: Sequence[int], M: Array) -> tuple[Array, Array, list[int]]:
+    """B of the torques of controllers for all states, their gains by these, and the places of these in what is fed
+    back."""
+    n, free = robot.n, [place for place in own if place < robot.n]
+    joints = [joint.driven for joint in controllers(robot).joints]
+    rows = [i for i, place in enumerate(joints) if place in free]
+    moved = np.zeros((len(free), len(rows)))
+    moved[[free.index(joints[i]) for i in rows], range(len(rows))] = 1.0
+    columns = [*free, *(n + place for place in free), *(n + place for place in own if place >= n)]
+    B = np.zeros((len(columns), len(rows)))
+    B[len(free) : 2 * len(free)] = np.linalg.solve(M, moved)
+    return B, gains.reshape(len(joints), -1)[np.ix_(rows, columns)], columns
+
+
+def _told_of_samples(
+    robot: Robot, values: Mapping[str, Array], own: Sequence[int], M: Array, A: Array
+) -> Iterator[str]:
+    """Whether deviations grow where controllers are sampled, of which the state matrix A knows nothing."""
+    at = drives(robot).sample_time
+    if at is None or not np.isfinite(A).all():
+        return
+    n, remembered = len(A) - sum(place >= robot.n for place in own), [p - robot.n for p in own if p >= robot.n]
+    B, gains, columns = _cut(robot, values["gains"], own, M[: n // 2, : n // 2])
+    onward = values["onward"].reshape(-1, values["gains"].size // len(controllers(robot).joints))
+    T = robot.parameters.evaluate(at, "control.sample_time")
+    whole = sampled((A - B @ gains)[:n, :n], B[:n], gains, onward[np.ix_(remembered, columns)], T)
+    growth = float(np.abs(eigen(whole)[0]).max(initial=0.0)) if np.isfinite(whole).all() else np.inf
+    held = f"the loop is closed as if controllers acted all the time: sampled every {T:g} s "
+    if growth > 1 + GROWS:
+        yield f"{held}it is unstable, deviations grow by a factor of {growth:.4g} from sample to sample"
+    else:
+        yield f"{held}they are half a sample late, and deviations do not grow"
 
 
 def stilled(A: Array, B: Array, K: Array) -> Array | None:
@@ -103,11 +133,12 @@ def held(robot: Robot, locked: frozenset[int], integrals: Sequence[str]) -> froz
     return locked | {robot.n + i for i, name in enumerate(integrals) if name in names}
 
 
-def told_of_loop(robot: Robot, q: Array) -> list[str]:
-    """What of the controllers a linear model about q (n,) leaves out."""
-    control, found = controllers(robot), list[str]()
-    if drives(robot).sample_time is not None:
-        found.append("the loop is closed as if controllers acted all the time: sampling delays them by half a sample")
+def told_of_loop(
+    robot: Robot, q: Array, values: Mapping[str, Array], own: Sequence[int], M: Array, A: Array
+) -> list[str]:
+    """What of the controllers a linear model about q (n,) leaves out, with ``values``, inertia M and state matrix A of
+    its ``own`` coordinates and what is remembered, by place."""
+    control, found = controllers(robot), [*_told_of_samples(robot, values, own, M, A)]
     if limited := [name for name, each in control.by_joint.items() if each.effort is not None]:
         found.append(f"limits of effort are not in a linear model ({', '.join(limited)})")
     if control.feedback is not None:

@@ -215,7 +215,9 @@ class Linearization:
             *told_of_validity(robot, point.q, point.qd),
             *told_of_rounding(found.solution.system, found.solution.poles),
         ]
-        told += told_of_loop(robot, point.q) if self.closed_loop else []
+        if self.closed_loop:
+            loop = found.values, self._coordinates.own, found.solution.system.M, np.asarray(arrays["A"].values)
+            told += told_of_loop(robot, point.q, *loop)
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
     def _numbers(self, given: Found) -> tuple[dict[str, NamedArray], Deferred]:

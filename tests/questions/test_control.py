@@ -83,6 +83,20 @@ def test_sampled_control_is_the_recursion_of_its_instants():
     assert robot.simulate(solver=solver, step=0.1)["q1"][-1] == found["q1"][-1]
 
 
+@pytest.mark.parametrize("T", [0.1, 0.28, 0.3, 4.0])
+def test_loops_are_told_to_grow_where_their_samples_do(T):
+    """The recursion above, as a matrix of [q, q', I]."""
+    tau = np.array([-8, -1.6, 1])
+    onward = np.array([[1, T, 0], [0, 1, 0], [-2 * T, 0, 1]]) + np.outer([T**2 / 4, T / 2, 0], tau)
+    growth = np.abs(np.linalg.eigvals(onward)).max()
+    answer = block(sample=f"  sample_time: {T}\n").linearize(closed_loop=True)
+    assert "asymptotically stable" in answer.summary["verdict"]
+    (told,) = (each for each in answer.warnings if f"sampled every {T:g} s" in each)
+    unstable = growth > 1
+    assert told.endswith(f"grow by a factor of {growth:.4g} from sample to sample" if unstable else "do not grow")
+    assert unstable == (T > 0.29)
+
+
 @pytest.mark.slow
 def test_sampled_control_converges_with_first_order():
     """To the continuous one, by its sample time."""

@@ -123,6 +123,22 @@ def test_what_samples_see_converges_to_what_is_seen_all_the_time(folder):
         assert first / second == pytest.approx([2, 2, 2], rel=0.1)
 
 
+@pytest.mark.slow
+def test_samples_that_make_a_loop_grow_are_told_with_their_factor(folder):
+    """That of a simulation, in which a pair of poles has outgrown all others: y'' = a y' + b y, sample by sample."""
+    T = 0.05
+    robot, start = loop(folder, f", sample_time: {T}"), {"q1": AT["q1"] + 1e-7, "q2": AT["q2"]}
+    told = " ".join(robot.linearize(q=AT, equilibrium=True, closed_loop=True).warnings)
+    factor = float(told.partition("by a factor of ")[2].partition(" ")[0])
+    run = robot.simulate(q=start, start="equilibrium", duration=20 * T, step=T, rtol=1e-11, atol=1e-15)
+    y = run["q1"] - AT["q1"]
+    _, b = np.linalg.solve([[y[-2], y[-3]], [y[-3], y[-4]]], y[-2:][::-1])
+    assert np.sqrt(-b) == pytest.approx(factor, rel=2e-3)
+    assert "sampled every 0.005 s they are half a sample late, and deviations do not grow" in " ".join(
+        loop(folder, ", sample_time: 0.005").linearize(q=AT, equilibrium=True, closed_loop=True).warnings
+    )
+
+
 def test_a_sampled_filter_with_noise_is_the_recursion_of_its_instants(tmp_path):
     """A mass, with the same numbers; other seeds give other noise, the same the same bytes."""
     (tmp_path / "block.yaml").write_text(BLOCK)

@@ -26,7 +26,8 @@ from kronbot.mechanics.motion.drives import drives
 
 def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
     """M, D, K of a linear model with the gains of its robot's controllers, of coordinates and integrals; E beside them,
-    and the gains (joints x all that is fed back); of state feedback its part in K and D, too.
+    and the gains (joints x all that is fed back); of state feedback its part in K and D, too. Of what is remembered of
+    samples how it goes on from one to the next (m x all that is fed back).
 
     Limits of efforts are left out, and targets stay where they are.
     """
@@ -42,16 +43,34 @@ def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
     by_q, by_qd, by_I = (casadi.jacobian(tau, symbols) for symbols in (linear.q, linear.qd, integrals))
     of_q, of_qd, of_I = (casadi.jacobian(law.rates, symbols) for symbols in (linear.q, linear.qd, integrals))
     own = casadi.jacobian(law.asked, casadi.vertcat(linear.q, linear.qd, integrals))
-    gains = [by_q, by_qd, by_I, of_q, of_qd, of_I, own]
-    by_q, by_qd, by_I, of_q, of_qd, of_I, own = casadi.substitute(gains, [here], [linear.q])
+    onward = integrals
+    if driven.sample_time is not None:
+        drawn = SX(control.draws, 1)
+        onward, _ = control.sampled(law, integrals, linear.q, linear.qd, fed, driven.sample_time, drawn)
+    later = casadi.jacobian(onward, casadi.vertcat(linear.q, linear.qd, integrals))
+    gains = [by_q, by_qd, by_I, of_q, of_qd, of_I, own, later]
+    by_q, by_qd, by_I, of_q, of_qd, of_I, own, later = casadi.substitute(gains, [here], [linear.q])
     inertia = casadi.diag(_inertia(control, parts["M"], parts["K"], by_I))
     M = casadi.diagcat(parts["M"], inertia)
     D = casadi.blockcat([[parts["D"] - by_qd, -by_I], [-inertia @ of_qd, -inertia @ of_I]])
     K = casadi.blockcat([[parts["K"] - by_q, SX(n, m)], [-inertia @ of_q, SX(m, m)]])
     E = casadi.vertcat(parts["E"], SX(m, parts["E"].columns()))
-    found = {**parts, "M": M, "D": D, "K": K, "E": E, "gains": casadi.densify(own)}
+    found = {**parts, "M": M, "D": D, "K": K, "E": E, "gains": casadi.densify(own), "onward": casadi.densify(later)}
     fed_back = {} if fed is None else {FED: casadi.densify(-casadi.horzcat(by_q, by_qd))}
     return found | fed_back
+
+
+def sampled(A: Array, B: Array, gains: Array, onward: Array, T: float) -> Array:
+    """What takes states x and what is remembered z from one sample to the next, T (s) later: (n + m, n + m).
+
+    x' = A x + B u, with torques u = ``gains`` [x; z] that are held meanwhile, and z goes on as ``onward`` [x; z]
+    (m, n + m): Astroem and Wittenmark, Computer-Controlled Systems.
+    """
+    from scipy.linalg import expm
+
+    n, k = B.shape
+    flow = expm(T * np.block([[A, B], [np.zeros((k, n + k))]]))[:n]
+    return np.vstack([np.hstack([flow[:, :n], np.zeros((n, len(onward)))]) + flow[:, n:] @ gains, onward])
 
 
 def _inertia(control: Controllers, M: SX, K: SX, by_I: SX) -> SX:
