@@ -120,7 +120,7 @@ def kronbot() -> None:
 
     \b
     Exit codes: 0 done, 1 the computation failed, 2 wrong usage,
-    3 the robot file is wrong, 130 interrupted, 143 and 129 ended by SIGTERM or SIGHUP.
+    3 the robot file is wrong, 130 interrupted, 143, 129 and 152 ended by SIGTERM, SIGHUP, SIGXCPU.
     """
 
 

@@ -86,6 +86,10 @@ class Sweep:
     progress: Progress
     tally: Tally
 
+    def __getstate__(self) -> dict[str, object]:
+        """With the rows where all of them are computed; else another process computes its own."""
+        return {name: each for name, each in vars(self).items() if name != "kept_chunks" or self.tally.complete}
+
     def __repr__(self) -> str:
         """What is asked, and the columns of the answer."""
         return f"<sweep {self.task.question} of {self.robot.model.name}, {len(self)} cases: {', '.join(self.header)}>"
@@ -212,17 +216,13 @@ class Sweep:
         own = {} if many else robot.by_name(at["q"][0])  # rows stand in columns
         asked = Swept(task.question, factors, drawn, kept, found, beside, *said, own)
         return Result(
-            "sweep",
-            robot.name,
-            robot.order,
+            "sweep", robot.name, robot.order,
             arrays={f"indices {name}": sobol.array(each, drawn) for name, each in found.items()},
             series=series,
             units=task.units,
             summary={"question": task.question, **self.tally.summary},
-            warnings=warnings,
-            about=robot,
-            asked=asked,
-        )
+            warnings=warnings, about=robot, asked=asked,
+        )  # fmt: skip
 
     def to_dict(self) -> Any:
         """The JSON object (kronbot explain formats)."""
@@ -241,9 +241,8 @@ class Sweep:
         result = self.result()
         series = {name: cells.form_of(name, each).array(each.tolist()) for name, each in result.series.items()}
         cases = self.task.cases
-        grid = all(len(factor.names) == 1 for factor in cases.factors)
-        if len(series[columns.CASE]) != cases.count:  # rows of a case are rows
-            grid = False
+        # Where a case has rows, these are rows.
+        grid = len(series[columns.CASE]) == cases.count and all(len(factor.names) == 1 for factor in cases.factors)
         dims = [factor.names[0] for factor in cases.factors] if grid else [columns.CASE]
         sizes = [factor.size for factor in cases.factors] if grid else [len(series[columns.CASE])]
         coordinates: dict[str, Any] = {}

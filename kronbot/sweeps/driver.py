@@ -167,6 +167,10 @@ class Remembered:
         self._coming, self._there = chunks, list[Done]()
         self._error: BaseException | None = None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """What is there, of chunks that have all come."""
+        return Remembered, (iter(tuple(self)),)
+
     def __iter__(self) -> Iterator[Done]:
         i = 0
         while True:

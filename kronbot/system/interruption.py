@@ -1,9 +1,9 @@
 """Ctrl-C at any moment, and the signals by which others ask for an end.
 
-Those are SIGTERM (timeout, containers, batch systems) and SIGHUP (a terminal that closes). Where Python runs they raise
-KeyboardInterrupt. CasADi makes a nameless RuntimeError of that, and imports and destructors may swallow it, so what was
-met is remembered. The command line does not rely on either: a thread ends the process when the work has not ended by
-itself.
+Those are SIGTERM (timeout, containers, batch systems), SIGHUP (a terminal that closes) and SIGXCPU (a limit of time).
+Where Python runs they raise KeyboardInterrupt. CasADi makes a nameless RuntimeError of that, and imports and
+destructors may swallow it, so what was met is remembered. The command line does not rely on either: a thread ends the
+process when the work has not ended by itself.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from typing import NoReturn
 
 from kronbot.system.platform import host
 
-# Each with the time (s) within which a second one is the same request: timeout and shells send it to a process and
-# to its group at once. Nobody types so fast.
-REPEATS: dict[int, float] = {signal.SIGINT: 0.1, **dict.fromkeys(host.ENDING, 1.0)}
+# Each with the time (s) within which a second one is the same request; nobody types so fast.
+REPEATS: dict[int, float] = {signal.SIGINT: 0.1, **host.ENDING}
 SIGNALS = tuple(REPEATS)
 _ALL = tuple(signal.valid_signals())
 # What a shell adds to the number of the signal that ended a process.

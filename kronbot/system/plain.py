@@ -16,7 +16,7 @@ from contextlib import suppress
 from select import select
 
 OWNERS = False
-ENDING = (signal.SIGTERM,)
+ENDING = {signal.SIGTERM: 1.0}
 WRITABLE_BY_OTHERS = 0
 ROOT = 0
 _FILE = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)

@@ -17,8 +17,9 @@ from contextlib import suppress
 
 # Whether files have owners, who alone may change them where they wish so.
 OWNERS = True
-# Signals beside Ctrl-C by which others ask for an end.
-ENDING = (signal.SIGTERM, signal.SIGHUP)
+# Signals beside Ctrl-C by which others ask for an end, with the time (s) within which a second one is the same request:
+# timeout and shells send it to a process and to its group at once, and a limit of processor time every second.
+ENDING = {signal.SIGTERM: 1.0, signal.SIGHUP: 1.0, signal.SIGXCPU: math.inf}
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 ROOT = 0
 # Symbolic links that one path may follow, as many as Linux follows.

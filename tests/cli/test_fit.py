@@ -214,13 +214,13 @@ def test_a_file_that_no_robot_has_is_not_written(files, capsys):
 
 
 def test_options_by_name_take_lists():
-    """As those of other commands do, beside being repeated; values may have commas, names before one share it."""
+    """As those of other commands do, beside being repeated; values may have commas, bounds are those of one name."""
     given = {
-        "estimate": ("EI=1e3:1e6,l=:2", "k,m=0:"), "prior": ("EI=1,2,l=3,4",), "offset": ("torque.q1=a-b,q1=c",),
+        "estimate": ("EI=1e3:1e6,l=:2", "k, m=0:"), "prior": ("EI=1,2,l=3,4",), "offset": ("torque.q1=a-b,q1=c",),
         "sigma": ("endpoint.x=2e-5, endpoint.y=3e-5", "q1=1"), "delay": (), "columns": ("q1='x = 2'*deg",),
     }  # fmt: skip
     assert fitting.arguments(given) == {
-        "estimate": {"EI": ("1e3", "1e6"), "l": (None, "2"), "k": ("0", None), "m": ("0", None)},
+        "estimate": {"EI": ("1e3", "1e6"), "l": (None, "2"), "k": None, "m": ("0", None)},
         "prior": {"EI": ["1", "2"], "l": ["3", "4"]},
         "offset": {"torque.q1": "a-b", "q1": "c"},
         "sigma": {"endpoint.x": "2e-5", "endpoint.y": "3e-5", "q1": "1"},

@@ -242,6 +242,13 @@ def test_a_sweep_that_is_let_go_ends_its_processes():
     assert not own & {*multiprocessing.active_children()}
 
 
+def test_processes_of_a_pool_have_none_of_their_own(monkeypatch):
+    """As multiprocessing has it; those of concurrent.futures may."""
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    with pytest.raises(ComputationError, match="call it from the program itself, or from a concurrent.futures"):
+        text(swept(Cheap(), {"EI": [1, 2]}, 1))
+
+
 class Broken(Cheap):
     """Ends what unpickles it."""
 

@@ -1,5 +1,7 @@
 """Sweeps of the library: rows are those of single questions, in order, whoever computes them."""
 
+import copy
+import pickle
 import shutil
 
 import numpy as np
@@ -154,3 +156,15 @@ def test_simulations_beside_each_other_are_those_of_one_alone(arm, solver, monke
         assert [told(arm.with_parameters(EI=20).simulate(**cases[0].arguments))] == alone[:1]
         assert len(lanes) == 1
     assert sum(isinstance(each, str) for each in alone) >= 2
+
+
+def test_what_is_computed_is_sent_along(swept_here):
+    """A sweep pickles and is copied with its rows once all are there, else without any."""
+    sweep = kronbot.load("khang").sweep("check", over={"EI": [1e5, 2e5, 3e5]})
+    next(iter(sweep))
+    begun = pickle.loads(pickle.dumps(sweep))
+    assert "kept_chunks" not in vars(begun)
+    rows = list(sweep)
+    assert list(begun) == rows
+    whole = copy.deepcopy(pickle.loads(pickle.dumps(sweep)))
+    assert "kept_chunks" in vars(whole) and list(whole) == list(whole) == rows

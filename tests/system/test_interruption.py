@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP at any moment of any command: exit code 130, 143, 129, one line, no traceback."""
+"""Ctrl-C, SIGTERM and SIGHUP at any moment of any command: exit code 130, 143, 129, 152, one line, no traceback."""
 
 import ast
 import csv
@@ -206,10 +206,15 @@ MOMENTS = {"simulate": 0.3, "hessian": 1.0, "statics": 0.0}
 
 @pytest.mark.parametrize(
     ("number", "command"),
-    [(signal.SIGTERM, "simulate"), rare(signal.SIGHUP, "hessian"), rare(signal.SIGTERM, "statics")],
+    [
+        (signal.SIGTERM, "simulate"),
+        rare(signal.SIGHUP, "hessian"),
+        rare(signal.SIGTERM, "statics"),
+        rare(signal.SIGXCPU, "simulate"),
+    ],
 )
 def test_other_signals_while_it_works(number, command):
-    """Those by which timeout, containers, batch systems and closing terminals ask for an end."""
+    """Those by which timeout, containers, batch systems, closing terminals and limits of time ask for an end."""
     moment, process = MOMENTS[command], started(READY.format(number=-1, more=""), command, *LONG[command])
     time.sleep(moment)
     os.kill(process.pid, number)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kronbot.cli.input.option import each_pair, pairs
+from kronbot.cli.input.option import pairs
+from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 
 
 def estimated(texts: Sequence[str]) -> dict[str, tuple[str | None, str | None] | None]:
-    """``--estimate NAME`` or ``NAME=FROM:TO``, either of which may be left out; names between commas are many."""
+    """``--estimate NAME`` or ``NAME=FROM:TO``, either of which may be left out; many between commas."""
     found: dict[str, tuple[str | None, str | None] | None] = {}
-    for text in each_pair(texts):
-        names, equals, ends = (part.strip() for part in text.partition("="))
+    for text in filter(None, (each.strip() for whole in texts for each in whole.split(","))):
+        name, equals, ends = (part.strip() for part in text.partition("="))
         low, colon, high = (part.strip() for part in ends.partition(":"))
-        if equals and (not colon or not (low or high)):
-            raise UsageError(f"--estimate {text!r} should read NAME, or NAME=FROM:TO")
-        for name in filter(None, (name.strip() for name in names.split(","))):
-            if name in found:
-                raise UsageError(f"--estimate: {name} is given twice")
-            found[name] = (low or None, high or None) if equals else None
+        if not name or equals and (not colon or not (low or high)):
+            raise UsageError(f"--estimate {quote(text)} should read NAME, or NAME=FROM:TO")
+        if name in found:
+            raise UsageError(f"--estimate: {name} is given twice")
+        found[name] = (low or None, high or None) if equals else None
     return found
 
 

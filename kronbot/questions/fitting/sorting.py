@@ -18,6 +18,8 @@ from kronbot.questions.fitting.data import Named
 from kronbot.records import dataclass
 
 NONE: Mapping[str, str] = {}
+# Columns without a use for whose names others are guessed: milliseconds each.
+GUESSED = 1000
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def sort_out(
         elif name in named.expressions:
             raise unknown(name, (*inputs, *every), Argument("columns"), ": nothing is called ")
         elif name not in named.spent:
-            if hint := did_you_mean(name, (*inputs, *every)):
+            if hint := did_you_mean(name, (*inputs, *every)) if len(unused) < GUESSED else "":
                 cure = f"{hint} a column that is not meant can be renamed, for example to '#{name}'"
                 strange[name] = f"no input and no answer is called {quote(name)}{cure}"
                 if len(strange) == MISTAKES:  # guesses cost too much to go on with them

@@ -73,6 +73,11 @@ class Local:
         return self._count
 
     def __enter__(self) -> Self:
+        if multiprocessing.current_process().daemon:
+            raise ComputationError(
+                "a sweep starts processes, and those of multiprocessing.Pool may have none: call it from the program "
+                "itself, or from a concurrent.futures.ProcessPoolExecutor"
+            )
         try:
             for _ in range(self._count):
                 self._start()
