@@ -13,7 +13,7 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.control.inversion import TIMES, Complex, Followed, inverse, standing, zeros
+from kronbot.mechanics.control.inversion import TIMES, Complex, Followed, NoMotion, answers, inverse, standing, zeros
 from kronbot.mechanics.control.repeated import Repeated
 from kronbot.mechanics.multibody.recursion import demand_inertia, inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
@@ -39,6 +39,8 @@ LEAST, MOST, FIRST, FAST = 40, 4000, 1000, 2.0
 ARRIVED, MESHES = 1e-5, 3
 # Shares by which limits may be passed and nothing is told.
 PASSED = 1e-5
+# Conditions of the accelerations by torques beyond which some direction hardly heeds them.
+HARDLY = 1e3
 # Rows of the motion that is simulated, at least.
 ROWS = 1000
 
@@ -158,7 +160,11 @@ def _meshes(
             )
         h = whole / intervals
         guesses = _along(path, before, h, intervals, (equations, outputs, free, guess), deadline)
-        motion = inverse(equations, outputs, free, *guesses, h, deadline.demand)
+        try:
+            motion = inverse(equations, outputs, free, *guesses, h, deadline.demand)
+        except NoMotion as lost:
+            met = _deaf(path, equations, outputs, free, lost.postures, h, before, HARDLY)
+            raise ComputationError(*lost.args, "; ".join(["", *met])) from None
         progress((mesh + 0.5) / (MESHES + 1))
         times, q = motion.dense(-(-ROWS // intervals))
         run = judgement.following(robot, times, q, [*within], deadline.demand)
@@ -166,7 +172,8 @@ def _meshes(
         missed = float(np.abs(error).max())
         arrived = missed <= ARRIVED * path.way
         answer = _answer(robot, path, within, run, motion, (found, behind), (before, after, missed), arrived)
-        yield replace(answer, warnings=[*told, *answer.warnings])
+        deaf = _deaf(path, equations, outputs, free, motion.q, h, before, np.inf)
+        yield replace(answer, warnings=[*told, *deaf, *answer.warnings])
         if arrived:
             progress(1.0)
             return
@@ -223,6 +230,33 @@ def _zeros(robot: Robot, equations: Repeated, outputs: Repeated, free: Sequence[
                 "and ends at rest; damping, or other columns"
             )
     return found
+
+
+def _deaf(
+    path: Path,
+    equations: Repeated,
+    outputs: Repeated,
+    free: Sequence[int],
+    q: Array,
+    h: float,
+    before: float,
+    hardly: float,
+) -> list[str]:
+    """Where torques do not accelerate the columns of a path in some direction, between postures q (N + 1, n) every h
+    seconds, or ``hardly`` do so, by their condition: a motion is none to trust there."""
+    n, found = q.shape[1], list[tuple[float, float]]()
+    for posture in q:
+        mass = np.asarray(equations.jacobian(np.concatenate([posture, np.zeros(2 * n)])).full())[:n, 2 * n :]
+        found.append(answers(mass, np.asarray(outputs.jacobian(posture).full()), free))
+    signs, conditions = (np.array(each) for each in zip(*found, strict=True))
+    turned = np.flatnonzero(np.diff(signs))
+    if not len(turned) and conditions.max() < hardly:
+        return []
+    worst, what = (turned[0], "do not") if len(turned) else (conditions.argmax(), "hardly")
+    return [
+        f"at {h * worst - before:.3g} s of the path torques {what} accelerate {listing(path.columns)} in some "
+        "direction: they ring there; fewer modes a link, or a slower path, may keep clear of that"
+    ]
 
 
 def _along(

@@ -221,6 +221,11 @@ def test_the_loop_wants_controllers_and_pd_drives_are_such():
         ("kd: 1.6}", "kd: 1.6, side: link}", "'q1' is not elastic"),
         ("kp: kp, ki: 2, kd: 1.6", "kp: 0, ki: 2", "'ki' wants 'kp' or 'kd' beside it"),
         ("step: 0.5}", "step: 0.5, drive: {q1: {torque: 1}}}", "'q1' has a drive, too"),
+        (
+            "step: 0.5}\ncontrol:\n",
+            "drive: rigid-inverse-dynamics}\ncontrol:\n  state_feedback: {K: k.csv}\n",
+            "11:32: gains of a state_feedback have torques of their own, along motions, too: leave 'drive' out",
+        ),
         ("  q1: {pid", "  sample_time: 0\n  q1: {pid", "must be greater than 0"),
     ],
 )

@@ -12,6 +12,7 @@ import kronbot
 from kronbot.cli.main import run
 from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.library.robot import Robot
+from kronbot.mechanics.control import inversion
 from kronbot.questions import following, judgement
 from kronbot.questions.plan import outline
 
@@ -190,6 +191,61 @@ def test_paths_that_cannot_be_followed_are_refused():
         behind.plan(follow={"t": t, "q1": 0.01 * smooth(t)})
     still = behind.plan(follow={"t": t, "q1.motor": 0.01 * smooth(t)})
     assert still.summary["complete"] and still.summary["pre_actuation"] == 0
+
+
+def test_torques_that_do_not_accelerate_outputs_are_known_by_a_determinant():
+    """That of D = Y M^-1 E is that of [M_free; Y] over that of M; a direction that is lost turns its sign."""
+    rng, free, driven = np.random.default_rng(2), [0, 3], [1, 2]
+    for _ in range(20):
+        root, Y = rng.normal(size=(4, 4)), rng.normal(size=(2, 4))
+        M = root @ root.T
+        whole = np.vstack([M[free], Y])[:, [*free, *driven]]
+        sign, condition = inversion.answers(M, Y, free)
+        assert sign == np.sign(np.linalg.det(whole))
+        units = np.array([[1e9], [1e-3]])
+        assert inversion.answers(M, units * Y, free) == pytest.approx((sign, condition))
+    assert inversion.answers(M, np.vstack([Y[0], Y[0] + 1e-9 * rng.normal(size=4)]), free)[1] > 1e8
+
+
+# De Luca and Siciliano 1991.
+PUBLISHED = """
+kronbot: 1
+name: two links
+convention: standard
+gravity: [0, 0, -9.81]
+links:
+  - name: one
+    joint: {type: revolute, name: q1}
+    hub: {inertia: {Izz: 0.1}}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.5, EI: {z: 10}, modes: {v: 2}, shape: clamped-mass, damping: {ratio: 0.01},
+               tip: {mass: 1.6, inertia: 0.1672}}
+  - name: two
+    joint: {type: revolute, name: q2}
+    hub: {mass: 1, inertia: {Izz: 0.1}}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.5, EI: {z: 10}, modes: {v: 2}, shape: clamped-mass, damping: {ratio: 0.01}}
+    payload: {mass: 0.1, inertia: {Izz: 0.0005}}
+"""
+
+
+@pytest.mark.slow
+def test_where_torques_cannot_move_the_tip_is_told():
+    """Where a deflection lets the determinant change its sign they ring, or no motion is found; a mode less is smooth."""
+    s, said = np.linspace(0, 1, 61), "torques do not accelerate endpoint.x, endpoint.y in some direction: they ring"
+    first = 0.5 * np.array([np.cos(0.3) + np.cos(1.2), np.sin(0.3) + np.sin(1.2)])
+
+    def plan(modes, duration, share):
+        place = first + share * smooth(s)[:, None] * [-0.25, 0.1]
+        follow = {"t": duration * s, "endpoint.x": place[:, 0], "endpoint.y": place[:, 1]}
+        arm = kronbot.loads(PUBLISHED.replace("v: 2", f"v: {modes}"))
+        return arm.plan(follow=follow, q={"q1": 0.3, "q2": 0.9})
+
+    assert said in " ".join(plan(2, 1, 1).warnings)
+    with pytest.raises(ComputationError, match=f"no motion is found.*{said}"):
+        plan(2, 0.5, 0.1)
+    few = plan(1, 0.5, 0.1)
+    assert few.summary["complete"] and not any("accelerate" in each for each in few.warnings)
 
 
 @pytest.mark.slow

@@ -16,6 +16,8 @@ def check_controllers(root: View, joints: Mapping[str, View], driven: Set[str]) 
     """Report controllers of joints that are not there, or that are moved otherwise."""
     drive, control = root["simulate"]["drive"], root["control"]
     along = drive.text == "rigid-inverse-dynamics"
+    if along and "state_feedback" in control:
+        drive.refuse("gains of a state_feedback have torques of their own, along motions, too: leave 'drive' out")
     for view in control.entries:
         name = str(view.path[-1])
         if name in _KEYS:

@@ -32,6 +32,14 @@ ITERATIONS, LEFT = 30, 1e-11
 DEAF = 1e12
 
 
+class NoMotion(ComputationError):
+    """That Newton's method finds no motion, with the ``postures`` (N + 1, n) of its first step."""
+
+    def __init__(self, *words: object, postures: Array) -> None:
+        super().__init__(*words)
+        self.postures = postures
+
+
 @dataclass(frozen=True)
 class Followed:
     """Coordinates (N + 1, n), rates, and accelerations (N, stages, n) on N intervals of the length h (s)."""
@@ -79,6 +87,17 @@ def zeros(stiffness: Array, damping: Array, mass: Array, outputs: Array, free: S
     return np.asarray(found[np.argsort(np.abs(found), kind="stable")])
 
 
+def answers(mass: Array, outputs: Array, free: Sequence[int]) -> tuple[float, float]:
+    """The sign of the determinant of the accelerations of outputs (k, n) by torques, and its condition, whatever their
+    units are: where the sign changes along a motion, torques do not accelerate the outputs in some direction.
+    """
+    driven = [place for place in range(len(mass)) if place not in free]
+    D = outputs @ np.linalg.solve(all_finite(mass), np.eye(len(mass))[:, driven])
+    for axis in (1, 0):
+        D = D / np.maximum(np.linalg.norm(D, axis=axis, keepdims=True), np.finfo(float).tiny)
+    return float(np.linalg.slogdet(D)[0]), float(np.linalg.cond(D))
+
+
 def standing(equations: Repeated, outputs: Repeated, free: Sequence[int], q: Array, place: Array) -> Array:
     """The posture (n,) near q in which the arm rests with its outputs at a place. Raises ComputationError."""
     n, still = len(q), np.zeros(2 * len(q))
@@ -111,7 +130,7 @@ def inverse(
 
     ``equations`` [q, qd, qdd] are the forces of n coordinates and the accelerations of the outputs below; the arm
     stands in the first and last postures. ``watch`` is called in every step and may raise what stops it. Raises
-    ComputationError where Newton's method finds none.
+    NoMotion where Newton's method finds none.
     """
     from scipy.sparse import coo_matrix, csc_matrix, diags
     from scipy.sparse.linalg import splu
@@ -152,6 +171,7 @@ def inverse(
     weight = np.zeros(len(x))
     weight[still] = 1.0
     seen, place = outputs.jacobian(guess[0]).full(), outputs(guess[0])
+    begun = guess
     for iteration in range(1, ITERATIONS + 1):
         watch()
         s = np.einsum("jaw,iw->ija", stage, x[places]).reshape(N * STAGES, 3 * n)
@@ -188,10 +208,13 @@ def inverse(
         if not np.isfinite(step).all():
             break
         x = x + step
+        if iteration == 1:
+            begun = x[nodes][:, :n]
         if np.abs(g).max() <= LEFT and np.abs(step).max() <= 1e-9 * max(1.0, np.abs(x).max()):
             states = x[nodes]
             return Followed(states[:, :n], states[:, n:], x[places][:, 2 * n :].reshape(N, STAGES, n), h, iteration)
-    raise ComputationError("no motion is found that follows the path: a slower path, or one that is nearer to the arm")
+    lost = "no motion is found that follows the path: a slower path, or one that is nearer to the arm"
+    raise NoMotion(lost, postures=begun)
 
 
 def _stacked(W: object, J: object) -> object:
