@@ -231,7 +231,7 @@ links:
 
 @pytest.mark.slow
 def test_where_torques_cannot_move_the_tip_is_told():
-    """Where a deflection lets the determinant change its sign they ring, or no motion is found; a mode less is smooth."""
+    """Where a deflection turns the sign of the determinant they ring, or no motion is found; a mode less is smooth."""
     s, said = np.linspace(0, 1, 61), "torques do not accelerate endpoint.x, endpoint.y in some direction: they ring"
     first = 0.5 * np.array([np.cos(0.3) + np.cos(1.2), np.sin(0.3) + np.sin(1.2)])
 

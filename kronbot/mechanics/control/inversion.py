@@ -95,7 +95,7 @@ def answers(mass: Array, outputs: Array, free: Sequence[int]) -> tuple[float, fl
     D = outputs @ np.linalg.solve(all_finite(mass), np.eye(len(mass))[:, driven])
     for axis in (1, 0):
         D = D / np.maximum(np.linalg.norm(D, axis=axis, keepdims=True), np.finfo(float).tiny)
-    return float(np.linalg.slogdet(D)[0]), float(np.linalg.cond(D))
+    return float(np.linalg.slogdet(D)[0]), float(np.linalg.cond(all_finite(D)))
 
 
 def standing(equations: Repeated, outputs: Repeated, free: Sequence[int], q: Array, place: Array) -> Array:
