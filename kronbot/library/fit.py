@@ -251,7 +251,7 @@ def _beliefs(robot: Robot, names: Sequence[str], bounds: Mapping[str, object], p
     for i, name in enumerate(names):
         lower[i], upper[i] = _bounds(bounds[name], known, name)
         if name in priors:
-            mean[i], deviation[i] = _pair(priors[name], known, f"prior of {name}")
+            mean[i], deviation[i] = _pair(priors[name], known, f"prior of {name}", "a mean and a deviation")
             if not deviation[i] > 0:
                 raise UsageError(f"prior of {name}: the standard deviation must be positive, not {deviation[i]:g}")
         value = known[name]
@@ -280,7 +280,7 @@ def _text(expression: Expression | None) -> str | None:
 def _bounds(given: object, known: Mapping[str, float | None], name: str) -> tuple[float, float]:
     if given is None:
         return -np.inf, np.inf
-    low, high = _two(given, f"bounds of {name}")
+    low, high = _two(given, f"bounds of {name}", "two ends")
     least = -np.inf if low is None else arguments.number(low, known, f"bounds of {name}")
     most = np.inf if high is None else arguments.number(high, known, f"bounds of {name}")
     if not least < most:
@@ -288,13 +288,13 @@ def _bounds(given: object, known: Mapping[str, float | None], name: str) -> tupl
     return least, most
 
 
-def _pair(given: object, known: Mapping[str, float | None], word: str) -> tuple[float, float]:
-    first, second = _two(given, word)
+def _pair(given: object, known: Mapping[str, float | None], word: str, what: str) -> tuple[float, float]:
+    first, second = _two(given, word, what)
     return arguments.number(first, known, word), arguments.number(second, known, word)
 
 
-def _two(given: object, word: str) -> tuple[object, object]:
+def _two(given: object, word: str, what: str) -> tuple[object, object]:
     both = arguments.entries(given, word)
     if len(both) != 2:
-        raise UsageError(Argument(word), f": two numbers are wanted, not {len(both)}")
+        raise UsageError(Argument(word), f": two numbers are wanted, {what}, not {len(both)}")
     return both[0], both[1]

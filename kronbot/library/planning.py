@@ -135,7 +135,7 @@ def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tu
     times = found.get("t", times)
     if duration is not None and timed and not (np.diff(times, prepend=0.0, append=duration) > 0).all():
         wrong = (np.diff(times, prepend=0.0) <= 0) | (times >= duration) | np.isnan(times)
-        told = f"times between 0 and {duration:g} s are wanted, in their order"
+        told = f"times between 0 and {duration:g} s are wanted, in their order, one a row; without t they are free"
         raise rows.mistaken({"t": told}, {"t": int(wrong.argmax())})
     nothing = np.full(len(times), np.nan)
     places = np.column_stack([found.get(name, nothing) for name in joints])

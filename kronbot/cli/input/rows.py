@@ -177,7 +177,8 @@ class _Sheet:
                 if wrong := line.separated:
                     raise RowError([wrong])
                 hint = did_you_mean(name, known)
-                hint = hint or f"; keep only the columns of coordinates, which are {listing(known)}"
+                others = "kronbot sweep --cases takes others"
+                hint = hint or f"; keep only the columns of coordinates, which are {listing(known)}; {others}"
                 message = f"the header must name coordinates, {quote(name)} is none{hint}"
                 raise RowError([line.mistake(message, i)])
             if name in names:
