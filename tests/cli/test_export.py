@@ -181,6 +181,7 @@ def exported(request, tmp_path_factory):
     return folder, functions, values, expected(robot, words, values)
 
 
+@pytest.mark.slow
 def test_casadi_files_give_the_numbers_of_the_model(exported):
     _, functions, values, wanted = exported
     for function in functions:

@@ -34,7 +34,8 @@ def test_the_plan_is_complete():
     assert {name: list(arguments) for name, arguments in abuse.CALLS.items()} == dict(abuse.surface())
 
 
-SLOW = {"Robot.plan", "Robot.fit", "Robot.design", "Robot.statics"}
+SLOW = {"Robot.plan", "Robot.fit", "Robot.design", "Robot.statics", "Symbolic.dynamics", "Symbolic.linearize"}
+SLOW |= {"Result.plot", "Result.to_xarray", "Sweep.result", "Sweep.plot", "Robot.linearize_along"}
 
 
 @pytest.mark.parametrize("name", thinned(list(abuse.CALLS), abuse.CALLS.keys() - SLOW))

@@ -81,6 +81,7 @@ ASKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("motion", "every"), [(None, 6), rare(None, 1), rare("q1: {type: sinusoid, amplitude: 7*m, frequency: 1/c}", 6)]
 )

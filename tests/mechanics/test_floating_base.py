@@ -469,6 +469,7 @@ def test_outputs_of_a_tumbling_base_are_its_own(arm):
         arm.simulate(duration=1, outputs=["acceleration:base.rz"])
 
 
+@pytest.mark.slow
 def test_drives_leave_the_base_alone():
     """Joints of a rigid arm go along their motion by torques, or exactly, while the base goes where it must."""
     text = ARM.replace(

@@ -41,6 +41,7 @@ def test_random_robots_move_as_by_cvodes(robot, order):
 RUNS = (("cvodes", 1e-10), ("rodas", 1e-7), ("dop853", 1e-10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("solver", "rtol"), [rare("rodas", 1e-2), rare("rodas", 1e-5), ("dop853", 1e-5)])
 def test_native_code_steps_to_the_same_bits(solver, rtol, monkeypatch):
     """Of the same run, by the same steps, whatever their number in a row."""

@@ -200,6 +200,7 @@ def test_equal_sliders_keep_the_poles_they_share_where_the_hub_is_indifferent(co
     assert (answer.arrays["accuracy"].values[shared][:, [0, 4]] <= [1e-12, count - 1]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("robot", "gravity", "given", "counts"),
     [

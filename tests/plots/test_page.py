@@ -765,6 +765,7 @@ def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
         assert why in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("modes", ["{v: 1}", rare("{v: 2, w: 1, torsion: 1}")])
 def test_robots_that_no_page_holds_are_refused_before_they_are_traced(modes, monkeypatch):
     """What is known before is less than what the page has; and a robot that fits is not refused."""

@@ -27,6 +27,7 @@ def arm(drive):
     return kronbot.loads(ARM.replace("DRIVE", drive), order="1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("drive", "which"), [(HELD, "locked"), (FREE, "free")])
 def test_a_mode_faster_than_rows_is_told_with_its_frequency(drive, which):
     robot = arm(drive)

@@ -234,6 +234,7 @@ links:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "base",
     ["", rare("base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 1.2, Izz: 1.4}}}\n")],

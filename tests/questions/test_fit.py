@@ -106,6 +106,7 @@ def test_measured_rotations_are_compared_whole():
     np.testing.assert_allclose(matrices(vectors), Rotation.from_rotvec(vectors).as_matrix(), atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [rare("quaternion"), "rpy"])
 def test_rotations_may_be_quaternions_or_angles(arm, measured, way):
     """Of either sign and any length; the fit is that of rotation vectors, row by row where they are missing."""

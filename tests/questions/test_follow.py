@@ -66,6 +66,7 @@ def exact(robot, y, times):
     return (moved @ y[None] + still @ (vectors @ found).real[:m]).T, values
 
 
+@pytest.mark.slow
 def test_a_tip_behind_a_beam_follows_its_path_as_the_exact_inverse():
     """Zeros in both half planes: before and after a path of 1 s the hub moves, as the two-sided inverse says."""
     robot, t, way = Robot(model(BOOM)), np.linspace(0, 1, 201), 1e-3

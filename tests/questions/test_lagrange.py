@@ -96,6 +96,7 @@ def test_only_the_christoffel_form_is_skew_and_both_act_alike(name):
     assert np.abs(found["C"] - found["C_christoffel"]).max() > 0.05 * size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "order"), [("puma560", 0), rare("arm in space", 1), rare("arm in space", 2), ("canadarm", 2)]
 )

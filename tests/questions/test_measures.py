@@ -149,6 +149,7 @@ def test_jolts_are_no_vibrations(between):
     assert told[0] == pytest.approx(150, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zeta", [0.05, 1.0])
 def test_pushes_are_waited_for(zeta):
     """A block on a controller that somebody pushes from 4 to 6 s: what it does alone, and whether that vibrates."""

@@ -150,6 +150,7 @@ def seen_of(model, outputs):
     return moving(model, qdd=lambda state, x: instant(state, x).qdd, **of)
 
 
+@pytest.mark.slow
 def test_linear_models_have_the_exact_derivatives_of_outputs():
     """C and D against central differences of the outputs along the motion that the equations have."""
     column, beam, hand = SPATIAL_ARM["links"]

@@ -96,6 +96,7 @@ def test_a_rigid_joint_in_the_shortest_time():
     assert found.summary["duration"] == pytest.approx(v / up + v / down, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_least_effort_of_a_linear_arm_is_that_of_its_gramian(unjudged):
     """Torques in N steps: x_N = sum A^(N-1-k) B u_k, the least sum of squares is x' W^-1 x, W the sum of squares."""
     T, whole = 3.0, np.zeros((5, 5))
@@ -493,6 +494,7 @@ def test_vibrations_are_looked_for_within_reason(after):
     assert told == ["no finer model has judged the plan: vibrations are looked for 40 times its duration at most"]
 
 
+@pytest.mark.slow
 def test_a_rigid_joint_that_follows_the_smoothest_motion(unjudged):
     """The least integral of the squares of the rate of the jerk, at rest with both zero: of degree seven."""
     found = two("").plan({"q1": 1}, duration=2, drive="motion")

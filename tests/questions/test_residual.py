@@ -58,6 +58,7 @@ def least(springs, T, N, most):
     return float(solver(lbg=np.concatenate([goal, -limits]), ubg=np.concatenate([goal, limits]))["f"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("T", "robust", "most"), [rare(8, RANGE, 0.12), (5, None, 0.3)])
 def test_the_least_energy_is_that_of_a_quadratic_program(T, robust, most, monkeypatch):
     """On one mesh to the accuracy of the search; the answer, drawn in between the stages, leaves a little more."""

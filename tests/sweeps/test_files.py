@@ -338,6 +338,7 @@ def test_views_have_counts_texts_and_whole_arrays(arm):
     assert arm.sweep("check", {"EI": [20, 30]}, workers=1).to_pandas()["error"].tolist() == [None, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [rare(".csv"), rare(".json"), ".npz"])
 @pytest.mark.parametrize("pictured", [True, False])
 def test_a_sweep_goes_on_with_or_without_a_picture(arm, tmp_path, suffix, pictured):
