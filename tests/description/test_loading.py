@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from thinned import drawn
 from waiting import bounded
 
+import kronbot
 from kronbot.description import Source, limits, load
 from kronbot.description.checks.tensors import possible_inertia
 from kronbot.description.expressions.expression import exact, parse
@@ -855,3 +856,15 @@ def test_large_wrong_files_end_soon(text):
     """Some tenths of a second, as a command has to be."""
     with bounded(2):
         assert lines(text)
+
+
+def test_keys_that_do_nothing_are_told():
+    """A tip is what shapes are made for, and no load; a fixed joint does not move."""
+    beam = "flexible: {mass: 1, length: 1, EI: {z: 10}, modes: {v: 1}, shape: SHAPE, tip: {mass: 5}}"
+    links = f"links:\n  - name: b\n    joint: {{type: fixed, damping: 3, limits: [0, 1]}}\n    pose: {{}}\n    {beam}\n"
+    text = "kronbot: 1\nname: told\ngravity: [0, 0, 0]\n" + links
+    warnings = kronbot.loads(text.replace("SHAPE", "legendre")).check().warnings
+    assert [each.partition(": ")[0] for each in warnings] == ["<text>:6:35", "<text>:6:46", "<text>:8:86"]
+    assert "'damping' does nothing" in warnings[0] and "'limits' does nothing" in warnings[1]
+    assert "'tip' is what the shapes clamped-mass are made for, and no load" in warnings[2]
+    assert len(kronbot.loads(text.replace("SHAPE", "clamped-mass")).check().warnings) == 2

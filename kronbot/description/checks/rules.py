@@ -157,6 +157,9 @@ def _one_of_two(link: View) -> None:
     for key in ("elastic", "bearing", "spring", "friction", "follows", "stops"):
         if kind == "fixed" and key in joint:
             joint[key].refuse_key(f"a fixed joint has no '{key}'")
+    for key in ("damping", "limits", "rotor_inertia", "gear"):
+        if kind == "fixed" and key in joint:
+            joint[key].warn(f"a fixed joint does not move: '{key}' does nothing")
     if kind in ("revolute", "prismatic") and "name" not in joint:
         joint["name"].refuse(f"missing key 'name': a {kind} joint has one")
     friction = joint["friction"]
