@@ -8,7 +8,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from kronbot.compute.arrays import Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.deferred import demand_finite
 from kronbot.description.gains import TIME
 from kronbot.errors import Argument, UsageError
@@ -84,12 +84,13 @@ def _cut(robot: Robot, gains: Array, own: Sequence[int], M: Array) -> tuple[Arra
 
 
 def _told_of_samples(
-    robot: Robot, values: Mapping[str, Array], own: Sequence[int], M: Array, A: Array
+    robot: Robot, values: Mapping[str, Array], own: Sequence[int], M: Array, of_states: NamedArray
 ) -> Iterator[str]:
-    """Whether deviations grow where controllers are sampled, of which the state matrix A knows nothing."""
+    """Whether deviations grow where controllers are sampled, of which the state matrix knows nothing."""
     at = drives(robot).sample_time
-    if at is None or not np.isfinite(A).all():
+    if at is None:
         return
+    A = np.asarray(of_states.values)
     n, remembered = len(A) - sum(place >= robot.n for place in own), [p - robot.n for p in own if p >= robot.n]
     B, gains, columns = _cut(robot, values["gains"], own, M[: n // 2, : n // 2])
     onward = values["onward"].reshape(-1, values["gains"].size // len(controllers(robot).joints))
@@ -134,11 +135,11 @@ def held(robot: Robot, locked: frozenset[int], integrals: Sequence[str]) -> froz
 
 
 def told_of_loop(
-    robot: Robot, q: Array, values: Mapping[str, Array], own: Sequence[int], M: Array, A: Array
+    robot: Robot, q: Array, values: Mapping[str, Array], own: Sequence[int], M: Array, of_states: NamedArray
 ) -> list[str]:
-    """What of the controllers a linear model about q (n,) leaves out, with ``values``, inertia M and state matrix A of
-    its ``own`` coordinates and what is remembered, by place."""
-    control, found = controllers(robot), [*_told_of_samples(robot, values, own, M, A)]
+    """What of the controllers a linear model about q (n,) leaves out, with ``values``, inertia M and the state matrix
+    of its ``own`` coordinates and what is remembered, by place."""
+    control, found = controllers(robot), [*_told_of_samples(robot, values, own, M, of_states)]
     if limited := [name for name, each in control.by_joint.items() if each.effort is not None]:
         found.append(f"limits of effort are not in a linear model ({', '.join(limited)})")
     if control.feedback is not None:

@@ -247,7 +247,10 @@ def _deaf(
     n, found = q.shape[1], list[tuple[float, float]]()
     for posture in q:
         mass = np.asarray(equations.jacobian(np.concatenate([posture, np.zeros(2 * n)])).full())[:n, 2 * n :]
-        found.append(answers(mass, np.asarray(outputs.jacobian(posture).full()), free))
+        try:
+            found.append(answers(mass, np.asarray(outputs.jacobian(posture).full()), free))
+        except np.linalg.LinAlgError:  # postures of a search that went astray
+            return []
     signs, conditions = (np.array(each) for each in zip(*found, strict=True))
     turned = np.flatnonzero(np.diff(signs))
     if not len(turned) and conditions.max() < hardly:

@@ -216,7 +216,7 @@ class Linearization:
             *told_of_rounding(found.solution.system, found.solution.poles),
         ]
         if self.closed_loop:
-            loop = found.values, self._coordinates.own, found.solution.system.M, np.asarray(arrays["A"].values)
+            loop = found.values, self._coordinates.own, found.solution.system.M, arrays["A"]
             told += told_of_loop(robot, point.q, *loop)
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
