@@ -238,6 +238,7 @@ class _Writer(pickle.Pickler):
         from casadi import SX, Function
 
         from kronbot.description import Description
+        from kronbot.model.robot import Robot
 
         super().__init__(stream, pickle.HIGHEST_PROTOCOL)
         self.expressions: list[SX] = []
@@ -247,7 +248,7 @@ class _Writer(pickle.Pickler):
             (Function, "function", self.functions),
         )
         self._places: dict[int, tuple[str, int]] = {}
-        self._description = Description
+        self._description, self._robot = Description, Robot
 
     def persistent_id(self, value: Any) -> tuple[str, int] | None:
         """The place of an expression or a function among those of its kind."""
@@ -260,12 +261,14 @@ class _Writer(pickle.Pickler):
         return None
 
     def reducer_override(self, value: Any) -> Any:
-        """Descriptions as they are, not to be read again; views by what they show; functions within others."""
+        """Descriptions and models as they are; views by what they show; functions within others."""
         if isinstance(value, MappingProxyType):
             return _view, (value.copy(),)
         if isinstance(value, self._description):
             state = {each.name: getattr(value, each.name) for each in fields(value)}
             return made_of, (type(value),), state
+        if isinstance(value, self._robot):
+            return made_of, (type(value),), {**vars(value), "relatives": []}
         return reduced(value)
 
 

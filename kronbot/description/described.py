@@ -31,7 +31,7 @@ class _Values(Entries):
     what = "parameter"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Description:
     """A robot file that is right.
 
@@ -96,6 +96,12 @@ class Description:
         )
         tables = tuple(sorted((name, table.text) for name, table in self.tables.items()))
         return self.source.text, self.motion, tables, values
+
+    def __eq__(self, other: object) -> bool:
+        return self.identity == other.identity if isinstance(other, Description) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle: read again from the texts, which nothing is beside."""

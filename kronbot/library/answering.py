@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,14 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
         raise error_of_caller
 
     return asked
+
+
+class Subject(Protocol):
+    """The robot of the library that is asked: equal to others of the same description and order, and it pickles."""
+
+    @property
+    def model(self) -> Robot:
+        """Its model."""
 
 
 @dataclass(frozen=True)

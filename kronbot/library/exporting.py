@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import casadi
 
+from kronbot.cached import cached_property
 from kronbot.compute.code import c_code, python_code
 from kronbot.compute.code.routine import Package
 from kronbot.compute.symbolic.naming import c_prefix
@@ -11,6 +14,8 @@ from kronbot.description.called import called_by_name
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.library import arguments
+from kronbot.library.answering import Subject
+from kronbot.questions.export import ExportOptions, package
 from kronbot.records import dataclass
 
 
@@ -19,16 +24,21 @@ from kronbot.records import dataclass
 class Export:
     """Functions that need no kronbot; parameters of the file are their last argument."""
 
-    package: Package
+    asked: Subject
+    functions: tuple[str, ...]
+    choice: ExportOptions
+
+    def __getstate__(self) -> dict[str, object]:
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     def __repr__(self) -> str:
         """The functions, without their code."""
         return f"<functions of {self.package.robot}, order {self.package.order}: {', '.join(self.functions)}>"
 
-    @property
-    def functions(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(routine.name for routine in self.package.routines)
+    @cached_property
+    def package(self) -> Package:
+        """What they are traced from, again after a pickle."""
+        return package(self.asked.model, self.functions, self.choice)
 
     def c(self, header: str | None = None, *, prefix: str | None = None, real: str = "double") -> tuple[str, str]:
         """C99 source and header, the latter to be saved as ``header`` (default: PREFIX.h).

@@ -224,7 +224,8 @@ class Robot:
             arguments.positive(seconds, {}, "seconds"),
             None if array is None else arguments.text(array, "array"),
         )
-        return Symbolic(self._sound, writing)
+        compliance.demand_none_negative(self.description)
+        return Symbolic(self, writing)
 
     @in_words
     def check(self) -> Result:
@@ -938,7 +939,9 @@ class Robot:
         given = {"frame": frame, "axes": axes} | ({} if algorithm is None else {"algorithm": algorithm})
         unheeded = [word for word in given if not any(export.heeds(name, word) for name in names)]
         arguments.demand_heeded(given, unheeded, *names)
-        return Export(export.package(self._sound, tuple(dict.fromkeys(names)), choice))
+        made = Export(self, tuple(dict.fromkeys(names)), choice)
+        _ = made.package  # which refuses what no function has
+        return made
 
     @in_words
     def complexity(

@@ -10,7 +10,7 @@ from kronbot.compute.question import Question
 from kronbot.description.called import called_by_name
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
-from kronbot.library.answering import in_words
+from kronbot.library.answering import Subject, in_words
 from kronbot.library.values import indices_of, view
 from kronbot.model.robot import Robot
 from kronbot.questions import dynamics as lagrange
@@ -35,8 +35,13 @@ class Symbolic:
     Raises ComputationError where formulas are too long, UsageError at order ``exact``, which has none.
     """
 
-    robot: Robot
+    asked: Subject
     writing: Writing
+
+    @property
+    def robot(self) -> Robot:
+        """The model of who is asked."""
+        return self.asked.model
 
     def __repr__(self) -> str:
         """Of what, and how they are written."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import field
+from importlib import import_module
 from typing import TypeVar
 
 import casadi
@@ -98,7 +99,7 @@ class Endpoint:
     position: SX
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Robot(Shared):
     """One robot at one kinematic order: everything the mechanics need, constant once built.
 
@@ -125,8 +126,9 @@ class Robot(Shared):
     compliant: bool = False
     relatives: list[Robot] = field(default_factory=list, compare=False)
 
-    def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "relatives": []}
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle: built again from its description, since symbols are those of one process."""
+        return import_module("kronbot.model.build").build, (self.description, self.order, None, self.compliant)
 
     def __repr__(self) -> str:
         """Which robot, and its coordinates."""

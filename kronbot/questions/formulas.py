@@ -35,6 +35,10 @@ AT_ONCE = 5_000
 LETTERS = "xyzuvwabcdefhkmnp"
 
 
+def _whichever(names: Sequence[str]) -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Writing:
     """How formulas are wanted: ``style`` (text, latex, python), s2 for sin(q2), common parts once, time (s).
@@ -48,7 +52,7 @@ class Writing:
     shared: bool
     seconds: float
     array: str | None = None
-    demand: Callable[[Sequence[str]], None] = lambda names: None
+    demand: Callable[[Sequence[str]], None] = _whichever
 
 
 @dataclass(frozen=True)

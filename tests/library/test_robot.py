@@ -1,5 +1,6 @@
 """The library: the same answers as the command line, from values as Python has them."""
 
+import copy
 import dataclasses
 import doctest
 import inspect
@@ -299,6 +300,26 @@ def test_answers_can_be_pickled(arm):
         assert again.to_dict() == answer.to_dict()
         with pytest.raises(TypeError):
             again.summary["x"] = 1
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_what_robots_give_can_be_copied_and_compares_by_what_it_is(arm, copied):
+    """Symbols of CasADi are those of one process, and no part of what is said: they are made anew."""
+    other = arm.with_parameters(EI=30)
+    for made, others in (
+        (arm.description, [other.description]),
+        (arm.symbolic(), [arm.symbolic(short=True), other.symbolic()]),
+        (
+            arm.export("jacobian"),
+            [arm.export("jacobian", axes="body"), arm.export("mass_matrix"), other.export("jacobian")],
+        ),
+    ):
+        again = copied(made)
+        assert again == made and hash(again) == hash(made) and repr(again) == repr(made)
+        assert not {made} & {*others} and made not in others
+    assert copied(arm.symbolic()).jacobian() == arm.symbolic().jacobian()
+    assert copied(arm.export("jacobian")).c() == arm.export("jacobian").c()
+    assert hash(arm.model) and copied(arm.model).coordinates == arm.coordinates
 
 
 def test_answers_are_frozen_and_tell_what_they_hold(arm):
