@@ -55,7 +55,19 @@ class Table:
 
         In a file of more columns it names them: the first is the time, the value that of the first of ``wanted``.
         """
-        return self._of_rows(_CUBIC_ROWS, wanted)
+        times, values = self._of_rows(_CUBIC_ROWS, wanted)
+        if max(map(abs, (*times, *values))) > limits.LARGEST:
+            rows = zip((line for line in self._lines() if line.holds_a_number), times, values, strict=True)
+            places = (0, self._value_place(wanted))
+            most = f"beyond {limits.LARGEST:g} (SI units) there is no motion"
+            wrong = [
+                line.mistake(most, place)
+                for line, *pair in rows
+                for place, number in zip(places, pair, strict=True)
+                if abs(number) > limits.LARGEST
+            ]
+            raise DescriptionError(wrong)
+        return times, values
 
     def period(self, turning: bool, *wanted: str) -> Columns:
         """The same of a spline that repeats: the last row is the first again, or whole turns further on if ``turning``.

@@ -10,6 +10,7 @@ from casadi import SX
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace, traced
+from kronbot.description import limits
 from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.regularity import demand_regular
@@ -26,8 +27,6 @@ from kronbot.model.robot import Robot
 PURPOSE = "simulate"
 # Beams that gravity alone bends by more than this share of their largest deflection feel it as a step at t = 0.
 STEP_OF_GRAVITY = 0.1
-# A double tells such an angle (rad) from the next one to 1e-4 and no better.
-LARGEST_ANGLE = 1e12
 # Rates (rad/s, m/s) of a start beyond this are no mechanics: light is hardly faster.
 FASTEST = 1e8
 
@@ -152,7 +151,7 @@ def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
     ComputationError, naming a coordinate, where M is singular.
     """
     count = len(system.free)
-    for what, values, most in (("starts at", x, LARGEST_ANGLE), ("starts with the rate", x[count:], FASTEST)):
+    for what, values, most in (("starts at", x, limits.LARGEST), ("starts with the rate", x[count:], FASTEST)):
         for place, value in zip(system.free, values[:count].tolist(), strict=True):
             if not abs(value) <= most:
                 raise UsageError(f"{robot.coordinates[place]} {what} {value:.3g}; {most:g} is the limit (SI units)")

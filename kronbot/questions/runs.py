@@ -8,6 +8,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.compute.trace import Trace, traced
+from kronbot.description import limits
 from kronbot.errors import ComputationError, KronbotError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import Charts
@@ -24,7 +25,7 @@ from kronbot.model.robot import Robot
 from kronbot.questions.commanded import motion_end
 from kronbot.questions.elements import demand_directions
 from kronbot.questions.grids import Times, sampled, sampling, times
-from kronbot.questions.initial_state import LARGEST_ANGLE, initial_state, matrices
+from kronbot.questions.initial_state import initial_state, matrices
 from kronbot.questions.jolts import told_of_gains, told_of_jolts
 from kronbot.questions.keeping import gathered
 from kronbot.questions.momenta import MOMENTA
@@ -129,10 +130,10 @@ class Course:
                 yield block.states
                 continue
             states = np.vstack([block.states, block.x])
-            sound = np.isfinite(states).all(axis=1) & (np.abs(states[:, angles]) < LARGEST_ANGLE).all(axis=1)
+            sound = np.isfinite(states).all(axis=1) & (np.abs(states[:, angles]) < limits.LARGEST).all(axis=1)
             if not sound.all():
                 yield told(block.states[: int(np.argmin(sound))])
-                lost = f"the motion is no longer finite, or an angle beyond {LARGEST_ANGLE:g} rad,"
+                lost = f"the motion is no longer finite, or an angle beyond {limits.LARGEST:g} rad,"
                 raise ComputationError(f"{lost} between t = {self.reached:g} s and {block.t:g} s")
             self.reached = block.t
             yield told(states)[:-1]

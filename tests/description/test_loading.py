@@ -868,3 +868,55 @@ def test_keys_that_do_nothing_are_told():
     assert "'damping' does nothing" in warnings[0] and "'limits' does nothing" in warnings[1]
     assert "'tip' is what the shapes clamped-mass are made for, and no load" in warnings[2]
     assert len(kronbot.loads(text.replace("SHAPE", "clamped-mass")).check().warnings) == 2
+
+
+IDLE = """
+kronbot: 1
+name: idle
+gravity: [0, 0, 0]
+links:
+  - name: a
+    joint: {type: revolute, name: q1, gear: 100, ROTOR bearing: {stiffness: {x: 1e4}, damping: {x: 1, y: 5}}}
+    pose: {}
+    flexible: {mass: 1, length: 1, EI: {z: 10}, modes: {v: 1}}
+statics: {calibration: {q1: 0.1} GAUGES}
+control: {sample_time: 0.01 CONTROLLER}
+"""
+
+
+def test_every_one_of_them_and_none_that_does_something():
+    """What turns one into a key that acts silences its warning, and no other."""
+    effort = ", effort: [-1, 1]"
+    parts = {
+        "ROTOR": "rotor_inertia: 1e-4,", "GAUGES": ", gauges: [{name: g, link: a, x: 0}]",
+        "CONTROLLER": ", q1: {pid: {kp: 1}, anti_windup: none}",
+    }  # fmt: skip
+    words = {"ROTOR": "'gear'", "GAUGES": "'gauges'", "CONTROLLER": "no controller that would be sampled"}
+
+    def warned(*given):
+        text = IDLE
+        for part, filling in parts.items():
+            text = text.replace(part, filling if part in given else "")
+        return " ".join(kronbot.loads(text).check().warnings)
+
+    for part, word in words.items():
+        assert word in warned() and word not in warned(part)
+        assert all(other in warned(part) for key, other in words.items() if key != part)
+    assert "rigid about y" in warned() and "rigid about x" not in warned()
+    assert "without 'effort'" in warned("CONTROLLER") and "without 'effort'" not in warned()
+    parts["CONTROLLER"] = parts["CONTROLLER"].replace("}, anti", "}" + effort + ", anti")
+    assert "without 'effort'" not in warned("CONTROLLER")
+
+
+def test_motions_that_no_joint_makes_have_places(tmp_path):
+    """Beyond 1e12 a double tells no angle from the next: a spline through 1e200 has been nan without a place."""
+    (tmp_path / "r.yaml").write_text(
+        IDLE.replace("ROTOR", "").replace("GAUGES", "").replace("CONTROLLER", "")
+        + "motion: {q1: {type: table, file: t.csv}}\n"
+    )
+    (tmp_path / "t.csv").write_text("t,q1\n0,0\n1,1e200\n2,-1e13\n1e300,0\n")
+    with pytest.raises(DescriptionError) as told:
+        kronbot.load(tmp_path / "r.yaml")
+    assert [(each.line, each.column) for each in told.value.mistakes] == [(3, 3), (4, 3), (5, 1)]
+    (tmp_path / "t.csv").write_text("t,q1\n0,0\n1,1e12\n2,-1e12\n1e12,0\n")
+    kronbot.load(tmp_path / "r.yaml")

@@ -10,7 +10,7 @@ import click
 
 from kronbot.cli.input import completion, fitting, options
 from kronbot.cli.input.completion import STANDARD_INPUT
-from kronbot.cli.input.option import LISTED, option
+from kronbot.cli.input.option import LISTED, Whole, option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.input.streams import table
 from kronbot.cli.output.answers import Output
@@ -97,16 +97,12 @@ FILES = {
     help="Rates and accelerations of dynamics from q and t, filtered without delay up to so many Hz.",
 )
 @option("--loss", type=click.Choice(choices.LOSSES), help="How large errors count; default: linear, squares.")
-@option("--starts", type=click.IntRange(1), metavar="N", help="Searches from drawn places; default: 1.")
-@option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Of what is drawn; default: 0.")
-@option("--steps", type=click.IntRange(1), metavar="N", help="Most steps of a search; default: 200.")
-@option(
-    "--plan", type=click.IntRange(1), metavar="N", help="Instead: the N rows (records) of --candidates that tell most."
-)
+@option("--starts", type=Whole(1), metavar="N", help="Searches from drawn places; default: 1.")
+@option("--seed", type=Whole(0, 2**32 - 1), metavar="N", help="Of what is drawn; default: 0.")
+@option("--steps", type=Whole(1), metavar="N", help="Most steps of a search; default: 200.")
+@option("--plan", type=Whole(1), metavar="N", help="Instead: the N rows (records) of --candidates that tell most.")
 @option("--candidates", metavar="FILE", help="Rows that --plan chooses from; it matters which cells hold something.")
-@option(
-    "--synthetic", type=click.IntRange(2), metavar="N", help="Instead: bias and spread of fits to N draws of noise."
-)
+@option("--synthetic", type=Whole(2), metavar="N", help="Instead: bias and spread of fits to N draws of noise.")
 @options.output_options(plot=True, report=True)
 def fit(subject: Subject, out: Output, **asked: Any) -> None:
     """Find parameters of ROBOT with which its answers are nearest to measurements.

@@ -10,7 +10,7 @@ import click
 from kronbot.cli.input import asking as questions
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.asking import Formulas
-from kronbot.cli.input.option import VALUED, option
+from kronbot.cli.input.option import VALUED, Whole, option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
 from kronbot.errors import UsageError
@@ -37,9 +37,7 @@ from kronbot.errors import UsageError
     help="The joints for a pose: x,y,z, or with roll,pitch,yaw or qx,qy,qz,qw after them, or by name x=0.4,y=0.1 (what "
     "is left out is free). --q is where the search begins, and holds the beams.",
 )
-@option(
-    "--starts", type=click.IntRange(1, 100_000), metavar="N", help="With --inverse: places to begin at; default 100."
-)
+@option("--starts", type=Whole(1, 100_000), metavar="N", help="With --inverse: places to begin at; default 100.")
 @questions.symbolic_options
 @options.output_options(formulas=True, plot=True)
 def kinematics(subject: Subject, frame: tuple[str, ...], formulas: Formulas, out: Output, **asked: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from kronbot.cli.input import options
-from kronbot.cli.input.option import option
+from kronbot.cli.input.option import Whole, option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
 
@@ -16,7 +16,7 @@ from kronbot.cli.output.answers import Output
 @options.subject_options
 @options.q_option
 @options.qd_option
-@option("--convergence", type=click.IntRange(1, 64), metavar="N", help="Frequencies over 1 ... N modes a direction.")
+@option("--convergence", type=Whole(1, 64), metavar="N", help="Frequencies over 1 ... N modes a direction.")
 @options.output_options(plot=True)
 def modes(subject: Subject, out: Output, **asked: Any) -> None:
     """Modes of ROBOT about its straight posture at the joints of --q, spinning with the rates of --qd.

@@ -14,7 +14,7 @@ import click
 
 from kronbot.cli.input import asking, cases, completion, options
 from kronbot.cli.input.of_file import OfFile, left_out
-from kronbot.cli.input.option import option
+from kronbot.cli.input.option import Whole, option
 from kronbot.cli.input.options import Decorator, Subject
 from kronbot.cli.output.answers import Output, heard, save_page
 from kronbot.cli.output.files import check_place, keep_apart, tell
@@ -121,8 +121,8 @@ OPTIONS = options.together(
         "lognormal(MU,SIGMA) (of the natural logarithm), triangular(FROM,MODE,TO); may be repeated.",
     ),
     option("--cases", metavar="FILE", help="A CSV file of cases: names in its header, a case in each row."),
-    option("--sample", type=click.IntRange(min=1), metavar="N", help="How many draws of distributions."),
-    option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the draws."),
+    option("--sample", type=Whole(min=1), metavar="N", help="How many draws of distributions."),
+    option("--seed", type=Whole(0, 2**32 - 1), default=0, show_default=True, help="Of the draws."),
     option("--indices", is_flag=True, help="Sobol indices of the draws: N (d + 2) cases of d names."),
     option(
         "--keep",
@@ -130,7 +130,7 @@ OPTIONS = options.together(
         metavar="NAMES",
         help="Columns: energy_drift, frequencies_free[1:6], M[q1,q2], max(abs(tip.arm.y)); default: the usual ones.",
     ),
-    option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Processes; default: one a core."),
+    option("--workers", type=Whole(1, 1024), metavar="N", help="Processes; default: one a core."),
     option("--scheduler", metavar="ADDRESS|FILE", help="A Dask cluster: tcp://HOST:PORT, or its scheduler file."),
     option("--resume", is_flag=True, help="Go on with a sweep that was stopped, from the journal beside -o."),
     option("--strict", is_flag=True, help="End with exit code 1 where a case has failed."),

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from kronbot.cli.input import options
-from kronbot.cli.input.option import option
+from kronbot.cli.input.option import Whole, option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
 from kronbot.description import choices
@@ -18,7 +18,7 @@ from kronbot.description import choices
 @options.choice_option("--of", choices.EXPANDED, "M", "What to expand.")
 @option(
     "--terms",
-    type=click.IntRange(0, choices.TERMS),
+    type=Whole(0, choices.TERMS),
     default=2,
     show_default=True,
     help="Highest power of the expansion.",

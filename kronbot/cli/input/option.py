@@ -38,6 +38,16 @@ class Valued(Listed):
         return all("=" in text and not text.startswith("@") for text in texts)
 
 
+class Whole(click.IntRange):
+    """A whole number within a range in the digits 0 to 9; int() would read 1_0 and digits of any script."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        if isinstance(value, str) and not re.fullmatch(r"\s*[+-]?[0-9]{1,20}\s*", value):
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 LISTED, VALUED = Listed(), Valued()
 
 

@@ -156,8 +156,6 @@ def _flexible(link: View, convention: str | None) -> None:
         _turning(modes["torsion"], beam["polar_inertia"], link["name"].text or "?")
     if beam["shape"].text == "clamped-mass" and "tip" not in beam:
         _shaping(link["payload"]["inertia"])
-    if beam["shape"].text != "clamped-mass" and "tip" in beam:
-        beam["tip"].warn("'tip' is what the shapes clamped-mass are made for, and no load: here it does nothing")
     _length(link, convention)
 
 

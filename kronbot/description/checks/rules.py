@@ -16,6 +16,7 @@ from kronbot.description import limits
 from kronbot.description.checks.control import check_controllers
 from kronbot.description.checks.elements import check_ends
 from kronbot.description.checks.fits import check_names
+from kronbot.description.checks.idle import tell_of_idle_keys
 from kronbot.description.checks.joints import couplings, tilts_of
 from kronbot.description.checks.motions import check_forms
 from kronbot.description.checks.report import View
@@ -81,6 +82,7 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
     _generated_names(links.items, joints, gauges, root["base"]["type"] if floating else None)
     _coordinates(links, len(FREEDOMS) if floating else 0)
     _tables(root, folder, tables)
+    tell_of_idle_keys(root)
 
 
 def name_fault(name: str, reserved: Mapping[str, str]) -> str:
@@ -157,9 +159,6 @@ def _one_of_two(link: View) -> None:
     for key in ("elastic", "bearing", "spring", "friction", "follows", "stops"):
         if kind == "fixed" and key in joint:
             joint[key].refuse_key(f"a fixed joint has no '{key}'")
-    for key in ("damping", "limits", "rotor_inertia", "gear"):
-        if kind == "fixed" and key in joint:
-            joint[key].warn(f"a fixed joint does not move: '{key}' does nothing")
     if kind in ("revolute", "prismatic") and "name" not in joint:
         joint["name"].refuse(f"missing key 'name': a {kind} joint has one")
     friction = joint["friction"]
