@@ -59,6 +59,8 @@ class Line:
     @property
     def separated(self) -> Mistake | None:
         """What is wrong where other signs part columns of names or numbers, or a comma stands for a decimal point."""
+        if self.text.lstrip().startswith("#"):
+            return self.mistake("a table has no comments: take this line out")
         for sign, name in _SEPARATORS.items():
             parts = [part.strip(' "') for part in self.text.split(sign) if part.strip(' "')]
             decimal = next(filter(DECIMAL_COMMA.fullmatch, parts), "")

@@ -153,6 +153,8 @@ class Table:
         if first.holds_a_number:
             lines = chain([first], lines)
         else:
+            if len(first.cells) < count and first.text.lstrip().startswith("#"):
+                first.demand_commas()
             _demand_time_first(first)
             if wanted and len(first.cells) > count:
                 count, places = len(first.cells), [0, _place(first, wanted)]

@@ -111,6 +111,8 @@ def test_no_folder():
         ("t,q\n0,5,1,25\n1,5,2,0\n", ["t.csv:2:1: two columns (time, value) are wanted here, not 4 (decimals have a "
                                       "point: 0.5)"]),
         ('t,q\n"0,5","1,25"\n', ["t.csv:2:1: decimals have a point: 0.5"]),
+        ("# by hand\nt,q\n0,1\n1,2\n", ["t.csv:1:1: a table has no comments: take this line out"]),
+        ("# t,q\n0,1\n# a, b\n1,2\n", ["t.csv:3:1: a table has no comments: take this line out"]),
         # Commas that part columns, and other signs beside them, are no such mistake.
         ("0,1,2\n1 ,2\n", ["t.csv:1:1: two columns (time, value) are wanted here, not 3"]),
         ("0,1\n1,2 m\n", ["t.csv:2:3: '2 m' is not a finite number"]),
