@@ -40,6 +40,11 @@ class Export:
         """What they are traced from, again after a pickle."""
         return package(self.asked.model, self.functions, self.choice)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What they leave out of the robot, in words: forces that change in time."""
+        return tuple(self.package.told)
+
     def c(self, header: str | None = None, *, prefix: str | None = None, real: str = "double") -> tuple[str, str]:
         """C99 source and header, the latter to be saved as ``header`` (default: PREFIX.h).
 

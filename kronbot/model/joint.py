@@ -102,6 +102,12 @@ class Joint:
         return self.shares
 
     @property
+    def places(self) -> range:
+        """Places in q of its own coordinates: that of the link, then that of its motor behind a shaft."""
+        first = self.shares[0][0] if self.own else 0
+        return range(first, first + self.own)
+
+    @property
     def axis(self) -> SX:
         """Twist [v; omega] (6 x 1) of the root frame for unit joint rate, in the root frame: p_i of Mohan-Saha (9)."""
         axis = SX(6, 1)

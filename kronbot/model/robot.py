@@ -187,13 +187,12 @@ class Robot(Shared):
     @cached_property
     def units(self) -> tuple[str, ...]:
         """Units of the coordinates: rad or m; coefficients of powers of x have those powers of m below them."""
-        units: list[str] = []
+        units = ["rad"] * self.n  # of tilts, whose links stand before those of their joints, with places behind
         for link in self.links:
-            units += ["rad"] * len(link.tilts)
-            if link.joint is not None:
-                units += ["rad" if link.joint.revolute else "m"] * link.joint.own
+            for place in () if link.joint is None or link.joint.revolute else link.joint.places:
+                units[place] = "m"
             if link.beam is not None:
-                units += [direction.unit(i) for direction in link.beam.directions for i in range(direction.count)]
+                units[link.modal] = [each.unit(i) for each in link.beam.directions for i in range(each.count)]
         return tuple(units)
 
     @cached_property

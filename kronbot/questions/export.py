@@ -27,6 +27,7 @@ from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
+from kronbot.questions.elements import told_of_time
 from kronbot.questions.jacobian import AXES, FrameView
 from kronbot.questions.outline import matrix_units
 from kronbot.records import dataclass
@@ -115,6 +116,7 @@ def package(robot: Robot, names: Sequence[str], choice: ExportOptions) -> Packag
             binding.routine(name, FUNCTIONS[name].meaning.format(**words), question)
             for name, question in questions.items()
         ],
+        told=told_of_time(robot) if any(FUNCTIONS[name].exerts for name in names) else [],
     )
 
 
@@ -188,20 +190,27 @@ def _linear_model(asked: _Asked) -> Question:
 
 @dataclass(frozen=True)
 class Exported:
-    """A function: what it is in a sentence, which may name the choices, and how it is traced."""
+    """A function: what it is in a sentence, which may name the choices, how it is traced, and whether forces on the
+    robot, of its elements among them, act in it."""
 
     meaning: str
     question: Callable[[_Asked], Question]
+    exerts: bool = False
 
 
 FUNCTIONS = {
-    "forward_dynamics": Exported("Accelerations of a robot under forces ({algorithm} algorithm).", _forward_dynamics),
+    "forward_dynamics": Exported(
+        "Accelerations of a robot under forces ({algorithm} algorithm).", _forward_dynamics, exerts=True
+    ),
     "forward_dynamics_derivatives": Exported(
         "Accelerations of a robot under forces ({algorithm} algorithm), and their derivatives.",
         _forward_dynamics_derivatives,
+        exerts=True,
     ),
-    "inverse_dynamics": Exported("Forces that a motion needs: M qdd + bias.", _inverse_dynamics),
-    "bias": Exported("Forces of a motion without accelerations: Coriolis, gravity, stiffness and damping.", _bias),
+    "inverse_dynamics": Exported("Forces that a motion needs: M qdd + bias.", _inverse_dynamics, exerts=True),
+    "bias": Exported(
+        "Forces of a motion without accelerations: Coriolis, gravity, stiffness and damping.", _bias, exerts=True
+    ),
     "mass_matrix": Exported("The generalized inertia matrix.", _mass_matrix),
     "pose": Exported("Position and rotation of frame {frame}, in the axes of the frame it is seen from.", _pose),
     "jacobian": Exported(
@@ -213,6 +222,6 @@ FUNCTIONS = {
     ),
     "energy": Exported("Energies of a moving robot.", _energy),
     "linear_model": Exported(
-        "Linear model M_L y'' + D_L y' + K_L y = h_L of the deviation y from a motion.", _linear_model
+        "Linear model M_L y'' + D_L y' + K_L y = h_L of the deviation y from a motion.", _linear_model, exerts=True
     ),
 }

@@ -136,7 +136,8 @@ def sampling(parameters: Parameters, sample_time: SX | None, at: tuple[float, ..
     step, end = parameters.evaluate(sample_time, "control.sample_time"), at[-1]
     if end / step > SAMPLE_LIMIT:
         raise UsageError(f"a sample time of {step:g} s makes {end / step:.3g} samples; {SAMPLE_LIMIT} is the limit")
-    instants = grid(end, step)[:-1]
+    instants = grid(end + step, step)[:-1]
+    instants = instants[instants <= end * (1 + 1e-12)]
     every = stops(end, [*at[1:-1], *instants[1:]])
     places = np.array(every)
     # Those that rounding cannot tell from a corner are one.

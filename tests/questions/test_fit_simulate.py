@@ -337,14 +337,15 @@ def test_records_under_sampled_controllers(same_steps):
     robot, true = kronbot.loads(HELD), {"m": 1.6, "EI": 33.0, "kp": 42.0, "ki": 22.0, "kd": 4.2}
     fixed = robot.with_parameters(**true)
     for step in (0.02, 0.017):
-        run = fixed.simulate(duration=0.34, step=step)
-        table = {name: run[name] for name in ("t", "q1", "q1_dot", "tip.a.y")}
+        run = fixed.simulate(duration=0.34, step=step, outputs=["acceleration:a"])
+        table = {name: run[name] for name in ("t", "q1", "q1_dot", "tip.a.y", "acceleration.a.y")}
         answer = robot.fit(
             table, question="simulate", estimate=list(true), initial="file",
-            sigma={"q1": 1e-4, "q1_dot": 1e-3, "tip": 1e-4},
+            sigma={"q1": 1e-4, "q1_dot": 1e-3, "tip": 1e-4, "acceleration": 1e-3},
         )  # fmt: skip
         for name, value in true.items():
             assert answer.at["parameters"][name] == pytest.approx(value, rel=2e-6)
+        assert answer.summary["chi_square"] < 1e-2
     variation, named = Variation.of(robot.model, [*true, "late"]), Named(Columns(table), {})
     found = SimulatedAnswers.read(variation, named, ("q1", "tip"), "fitted", {"tip": parse("late")})[0]
     demand_exact(found, np.array([*true.values(), 0.0035, *found.beside.values()]))

@@ -186,4 +186,4 @@ def _listing(package: Package, paths: list[Path]) -> Result:
         summary["parameters"] = ", ".join(package.parameters)
     if package.fixed:
         summary["fixed_parameters"] = ", ".join(package.fixed)
-    return Result("export", package.robot, package.order, series=series, summary=summary)
+    return Result("export", package.robot, package.order, series=series, summary=summary, warnings=package.told)

@@ -55,6 +55,8 @@ def notes(package: Package) -> list[str]:
     if package.fixed:
         lines += ["", "Parameters whose values have shaped the code and cannot be changed in it:"]
         lines += _aligned(_valued(name, value) for name, value in package.fixed.items())
+    if package.told:
+        lines += ["", *map(plain, package.told)]
     return lines
 
 

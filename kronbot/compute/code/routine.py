@@ -138,7 +138,10 @@ class Binding:
 
 @dataclass(frozen=True)
 class Package:
-    """Routines of one robot, and what holds for all of them. Units are those of coordinates and of their forces."""
+    """Routines of one robot, and what holds for all of them. Units are those of coordinates and of their forces.
+
+    What they leave out of the robot is ``told`` in words.
+    """
 
     robot: str
     order: str
@@ -148,6 +151,7 @@ class Package:
     parameters: Mapping[str, float | None]
     fixed: Mapping[str, float]
     routines: Sequence[Routine]
+    told: Sequence[str] = ()
 
 
 def _bases(parameters: Parameters, names: set[str]) -> set[str]:

@@ -75,7 +75,7 @@ def places_seen(linear: LinearModel, words: Sequence[str]) -> SX:
 
 def measured(robot: Robot) -> list[int]:
     """Places of what sensors in joints see: their angles or ways, and those of motors behind shafts."""
-    return sorted({place for joint in robot.joints for place in (joint.index, joint.driven)})
+    return sorted(place for joint in (*robot.joints, *robot.followers) for place in joint.places)
 
 
 def instant(linear: LinearModel, locked: frozenset[int], pushes: SX, pressed: SX) -> Instant:

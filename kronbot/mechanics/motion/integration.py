@@ -13,7 +13,7 @@ import warnings
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import ClassVar
 
 import casadi
@@ -195,8 +195,8 @@ class Integrator(ABC):
                         continue
                     event = self._event(start, x, block, wanted)
                     ended = block if event is None else event
+                    yield self._told(ended, end, wanted)
                     start, x, wanted = ended.t, ended.x, wanted[len(ended.states) :]
-                    yield ended
                     self._expect_more((start - self.stops[0]) / self.span)
                     self.events += event is not None
                     leaving = self.leaves(x)
@@ -205,6 +205,15 @@ class Integrator(ABC):
                         self.bound[-1] = self.charts.chart
                     if event is not None or leaving:
                         break
+
+    def _told(self, block: Block, end: float, wanted: list[float]) -> Block:
+        """A block whose state at an instant of sampled controllers is the one that these make of it, as it is at 0."""
+        count = len(block.states)
+        row = wanted[count - 1] if count else -math.inf
+        if end not in self.instants or block.t < end or row < end - APART * np.spacing(end):
+            return block
+        self.bound[0] = math.inf  # what jumps there has jumped
+        return replace(block, states=np.vstack([block.states[:-1], self.sampled(end, block.states[-1])]))
 
     def sampled(self, t: float, x: Array) -> Array:
         """The state that follows on x at a time: another one where that is an instant of sampled controllers."""

@@ -148,7 +148,7 @@ def _size(error: MX, start: MX, end: MX, tolerances: MX) -> MX:
 class Stretches:
     """What a record goes through: from ``times`` (n + 1,) to the next with ``inputs`` (n, size).
 
-    ``jumps`` (n,) say whether the state jumps first, 1 or 0.
+    ``jumps`` (n + 1,) say whether the state jumps at a time, 1 or 0.
     """
 
     times: Array
@@ -192,17 +192,17 @@ class Follower:
         self._step.arguments[4][:], self._step.arguments[5][:] = numbers, slopes
 
     def follow(self, stretches: Stretches, grid: Grid, start: Array, times: Array) -> tuple[Array, Array, float]:
-        """[x, S] after every stretch and at other times, and the largest error of a step; infinite where lost.
+        """[x, S] after every stretch and what jumps there, at other times, and the largest error of a step.
 
-        [x, S] are rows (nx (1 + k),). Other times, in any order, are reached by a shorter step from the one before;
-        those before the start are the start itself.
+        [x, S] are rows (nx (1 + k),), errors infinite where they are lost. Other times, in any order, are reached by a
+        shorter step from the one before; those before the start are the start itself.
         """
         counts = np.diff(grid.ends, prepend=0)
         stretch = np.repeat(np.arange(len(stretches)), counts)
         before = np.cumsum(grid.lengths) - grid.lengths
         begins = stretches.times[stretch] + before - before[(grid.ends - counts)[stretch]]
         jumps = np.zeros(len(stretch))
-        jumps[grid.ends - counts] = stretches.jumps
+        jumps[grid.ends - counts] = stretches.jumps[:-1]
         found, at, largest = np.empty((len(stretches), len(start))), start, 0.0
         node = np.clip(np.searchsorted(begins, times, side="right") - 1, 0, None)
         between = np.empty((len(times), len(start)))
@@ -219,6 +219,10 @@ class Follower:
             ended = np.flatnonzero((first < grid.ends) & (grid.ends <= first + len(errors)))
             found[ended], at = Z[grid.ends[ended] - first], Z[-1]
             largest = max(largest, float(np.where(np.isfinite(errors), errors, np.inf).max()))
+        after = np.flatnonzero(stretches.jumps[1:])
+        inputs = stretches.inputs[np.minimum(after + 1, len(stretches) - 1)]
+        still = np.zeros(len(after))
+        found[after] = self._steps(stretches.times[after + 1], still, inputs, still + 1, found[after])
         return found, between, largest
 
     def begun(self, stretches: Stretches, start: Array) -> Array:

@@ -67,7 +67,7 @@ class Record:
             stations = np.union1d(stations, instants[instants < self.times[-1]])
         rows = np.searchsorted(self.times, stations[:-1], side="right") - 1
         ends = np.searchsorted(stations, self.times[1:]) - 1
-        return Stretches(stations, self.inputs[rows], np.isin(stations[:-1], instants).astype(float)), ends
+        return Stretches(stations, self.inputs[rows], np.isin(stations, instants).astype(float)), ends
 
 
 @dataclass(frozen=True)
