@@ -42,6 +42,35 @@ for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Nothing of what is imported and collected is garbage: it is not looked for."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
+class FromTheEnd(pytest.Dir):
+    """A folder whose entries are looked at last first."""
+
+    def collect(self):
+        return reversed([*super().collect()])
+
+
+def pytest_collect_directory(path, parent):
+    """Of two processes one begins at the end: where nothing is compiled yet, each compiles one half, for both."""
+    if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2:
+        return FromTheEnd.from_parent(parent, path=path)
+    return None
+
+
+def pytest_collection_modifyitems(items):
+    """Whichever end comes first, the order is one."""
+    items.sort(key=lambda item: item.path)
+
+
 def pytest_collection_finish():
     """Modules and tests stay until the end: the collector need not walk over them again and again, nor over what is
     made more often than in a command."""
