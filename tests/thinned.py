@@ -1,6 +1,8 @@
 """What is slow and alike: a few of it by default, all of it where slow tests are asked for."""
 
 import inspect
+import itertools
+from functools import wraps
 
 import pytest
 from hypothesis import given, settings
@@ -18,11 +20,18 @@ def thinned(cases, wanted):
 
 
 def drawn(few, many, *strategies):
-    """A test of so many examples drawn by hypothesis: ``few``, and beside it a slow one of ``many``."""
+    """A test of so many examples drawn by hypothesis: ``few``, and beside it a slow one that goes on to ``many``."""
 
     def decorated(test):
         def tried(examples, **fixtures):
-            settings(max_examples=examples)(given(*strategies)(test))(**fixtures)
+            tries = itertools.count()
+
+            @wraps(test)
+            def fresh(*drawings, **more):
+                if examples == few or next(tries) >= few:  # the first are those of the quick test
+                    test(*drawings, **more)
+
+            settings(max_examples=examples)(given(*strategies)(fresh))(**fixtures)
 
         tried.__name__, tried.__doc__, tried.__module__ = test.__name__, test.__doc__, test.__module__
         fixtures = inspect.signature(given(*strategies)(test)).parameters.values()

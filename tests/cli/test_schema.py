@@ -2,6 +2,7 @@
 
 import copy
 import json
+from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -29,6 +30,7 @@ def validator(schema):
     return jsonschema.Draft7Validator(schema)
 
 
+@cache
 def plain(text):
     """A robot file as an editor sees it; PyYAML takes 1e5 for text, which is an expression too."""
     return yaml.safe_load(text)

@@ -129,7 +129,7 @@ def test_exported_and_native_code_have_the_numbers_of_the_library(robot, order, 
 
 
 @pytest.mark.slow
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(
     robots(max_links=1, max_coordinates=2, max_modes=1, joined=True, stopped=True, yielding=True),
     st.integers(0, 10**6),

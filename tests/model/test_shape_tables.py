@@ -227,7 +227,6 @@ def build_matrices(robot):
     ("order", "modes", "tables"),
     [
         ("2", SPATIAL, (21, 41)),
-        rare("exact", "{v: 2}", (21, 41)),
         *(rare(order, SPATIAL, (21, 41, 81)) for order in ORDERS[1:]),
     ],
 )

@@ -28,7 +28,7 @@ ASKED = [
     ("statics", {"forces": [[0, 1, 0]], "angles": {}, "q": {}}),
     ("simulate", {"duration": 0.02, "solver": "rodas"}),
 ]
-COSTLY = ("taylor", "simulate")
+COSTLY = ("taylor", "simulate", "linearize_along")
 
 
 # All but one that has the names of another.
@@ -39,8 +39,9 @@ def test_answers_hold_nothing_else(name):
     # Derivatives of so many coordinates take longer than all the rest, of the most so even at order 1.
     n, whole = whole.n, whole.at_order("1") if whole.n > 12 else whole
     for question, given in ASKED:
-        rigid = n > 12 and question == "linearize_along" or n > 15 and question in COSTLY
-        robot = whole.at_order("0") if rigid else whole
+        if n > 15 and question == "linearize_along":
+            continue  # of so many joints: it is asked of six
+        robot = whole.at_order("0") if n > 12 and question in COSTLY else whole
         possible = {word: (value,) for word, value in given.items()}
         told = import_module(f"kronbot.questions.{question}").outline(robot.model, possible)
         try:
