@@ -406,8 +406,17 @@ def by(user, action):
 MALLORY, ALICE, GROUP = 54321, 12345, 55555
 
 
-@pytest.mark.parametrize(("owner", "mode"), [(0, 0o1777), (0, 0o777), (0, 0o775), (54321, 0o755), (54321, 0o711)])
-@pytest.mark.parametrize("user", [0, ALICE])
+@pytest.mark.parametrize(
+    ("user", "owner", "mode"),
+    [
+        *(
+            (ALICE, owner, mode)
+            for owner, mode in ((0, 0o1777), (0, 0o777), (0, 0o775), (MALLORY, 0o755), (MALLORY, 0o711))
+        ),
+        (0, 0, 0o1777),
+        *(rare(0, owner, mode) for owner, mode in ((0, 0o777), (0, 0o775), (MALLORY, 0o755), (MALLORY, 0o711))),
+    ],
+)
 def test_links_that_others_lay(shared, saved, user, owner, mode):
     """Would lead to a file of the user's own; in /tmp Linux follows them only where it is told to.
 

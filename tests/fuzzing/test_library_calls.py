@@ -38,6 +38,7 @@ SLOW = {"Robot.plan", "Robot.fit", "Robot.design", "Robot.statics", "Symbolic.dy
 SLOW |= {"Result.plot", "Result.to_xarray", "Sweep.result", "Sweep.plot", "Robot.linearize_along"}
 
 
+@pytest.mark.usefixtures("swept_here")
 @pytest.mark.parametrize("name", thinned(list(abuse.CALLS), abuse.CALLS.keys() - SLOW))
 def test_every_argument_is_looked_at(caller, name):
     """The call is right, and with any argument replaced by what it does not take it is refused in words."""

@@ -6,6 +6,7 @@ import pytest
 import rods
 from robots_in_tests import loaded
 from scipy.spatial.transform import Rotation
+from thinned import thinned
 
 from kronbot import loads
 from kronbot.errors import ComputationError
@@ -33,8 +34,13 @@ def column(gravity=0.0, modes=2):
     return loaded(COLUMN.replace("MODES", str(modes))).with_parameters(g=gravity)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.99, 1.01, 3.0])
-@pytest.mark.parametrize("solver", ["newton", "linear"])
+@pytest.mark.parametrize(
+    ("solver", "share"),
+    thinned(
+        [(solver, share) for solver in ("newton", "linear") for share in (0.5, 0.99, 1.01, 3.0)],
+        [("newton", 0.99), ("newton", 1.01), ("linear", 0.99), ("linear", 3.0)],
+    ),
+)
 def test_a_column_loaded_beyond_its_critical_load_answers_with_the_factor(share, solver):
     """Euler's load over the load, below one where nothing holds the load; without --buckling that is an error."""
     answer = column().statics(forces=[[-share * EULER, 0, 0]], solver=solver, buckling=True)

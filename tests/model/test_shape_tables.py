@@ -293,18 +293,17 @@ COMMANDS = [
 
 
 # Where order 2 answers, the others differ in the pose alone.
-OF_ORDERS = [(command, "2") for command in COMMANDS] + [
+OF_ORDERS = [(command, "2") for command in COMMANDS if not command.startswith(("hessian", "check"))] + [
     ("jacobian --q 0.1", "exact"),
-    ("hessian --in body", "exact"),
-    ("statics", "1"),
     ("modes", "1"),
-    ("dynamics --q 0.1", "0"),
     ("check", "0"),
 ]
 
 
 # Of what the rod and derivatives make of them.
 RARELY = [
+    *(("hessian --in body", order) for order in ("2", "exact")),
+    *(("check", "2"), ("statics", "1"), ("dynamics --q 0.1", "0")),
     *((command, "exact") for command in ("dynamics --q 0.1", "linearize --q 0.1", "modes", "statics", "simulate")),
     *((command, "1") for command in ("taylor --of J_T --terms 2", "simulate", "hessian --in body")),
     *((command, "0") for command in ("linearize --q 0.1", "jacobian --q 0.1")),

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from thinned import rare
+from thinned import rare, thinned
 
 import kronbot
 from kronbot.compute.native import policy
@@ -55,10 +55,21 @@ def pushed(way, force):
     return WAYS[way].replace("FORCE", force)
 
 
+PUSHED = [("outside", "cvodes"), ("outside", "rodas"), ("drive", "dop853"), ("element", "cvodes")]
+CONSTANT, STEP, *SWINGING = ACCELERATED
+
+
 @pytest.mark.parametrize(
-    ("way", "solver"), [("outside", "cvodes"), ("outside", "rodas"), ("drive", "dop853"), ("element", "cvodes")]
+    ("force", "way", "solver"),
+    thinned(
+        [(force, *how) for force in ACCELERATED for how in PUSHED],
+        [
+            *((STEP, *how) for how in PUSHED),
+            *((force, *how) for force, how in zip((CONSTANT, *SWINGING), PUSHED[1:], strict=True)),
+            *((force, *PUSHED[0]) for force in SWINGING),
+        ],
+    ),
 )
-@pytest.mark.parametrize("force", ACCELERATED)
 def test_a_block_is_pushed(force, way, solver):
     """m s'' = F(t), steps where they are; the work is what it has."""
     run = kronbot.loads(pushed(way, force)).simulate(2, 0.1, solver=solver, outputs="acceleration:s")

@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from thinned import rare
 
 import kronbot
 from kronbot.errors import UsageError
@@ -51,14 +52,14 @@ FIRST = {"taylor": "M[qa,qa]", "jacobian": "J_T[x,qa]"}
         ("linearize", {}, "equilibrium", "true", {"equilibrium": True}),
         ("linearize", {}, "tau.qa", 0.5, {"tau": {"qa": 0.5}}),
         ("statics", {}, "force.y", -0.2, {"forces": [[0, -0.2, 0]]}),
-        ("statics", {"forces": [[1, 2, 3]]}, "force.z", -0.2, {"forces": [[1, 2, -0.2]]}),
+        rare("statics", {"forces": [[1, 2, 3]]}, "force.z", -0.2, {"forces": [[1, 2, -0.2]]}),
         ("statics", {}, "moment.z", 0.1, {"moments": [[0, 0, 0.1]]}),
         ("statics", {}, "load.arm.my", 0.1, {"loads": {"arm": [0, 0, 0, 0, 0.1, 0]}}),
-        ("statics", {"loads": {"arm": [1, 2, 3]}}, "load.arm.fy", 0.1, {"loads": {"arm": [1, 0.1, 3]}}),
+        rare("statics", {"loads": {"arm": [1, 2, 3]}}, "load.arm.fy", 0.1, {"loads": {"arm": [1, 0.1, 3]}}),
         ("statics", {"loads": [["arm", [1, 2, 3]]]}, "load.com:arm.fy", 0.1,
          {"loads": {"arm": [1, 2, 3], "com:arm": [0, 0.1, 0]}}),
         ("statics", {}, "distributed.arm.fy", 0.1, {"distributed": {"arm": [0, 0.1, 0]}}),
-        ("design", {"lqr": True}, "weights.qa", 2.0, {"lqr": True, "weights": {"qa": 2.0}}),
+        rare("design", {"lqr": True}, "weights.qa", 2.0, {"lqr": True, "weights": {"qa": 2.0}}),
         ("design", {"poles": "-3,-4,-5+60j"}, "qa", "pi/7", {"poles": "-3,-4,-5+60j", "q": {"qa": "pi/7"}}),
         pytest.param("design", {"lqr": True, "noise": {"qa": 1e-4}}, "noise.torque.qa", 3.0,
                      {"lqr": True, "noise": {"qa": 1e-4, "torque.qa": 3.0}}, marks=pytest.mark.slow),
