@@ -80,16 +80,18 @@ def pytest_collection_finish():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def own_cache(tmp_path_factory):
-    """Compiled functions of the tests are kept among their temporary files."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("KRONBOT_CACHE", str(tmp_path_factory.mktemp("cache") / "kronbot"))
-    yield
-    patch.undo()
+def surroundings(tmp_path_factory):
+    """Compiled functions of the tests are kept among their temporary files. Messages are as a pipe sees them; where a
+    test stands in for a terminal, it is one that can draw."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KRONBOT_CACHE", str(tmp_path_factory.mktemp("cache") / "kronbot"))
+        patch.setenv("NO_COLOR", "1")
+        patch.setenv("TERM", "xterm")
+        yield
 
 
 @pytest.fixture(autouse=True)
-def built_once(request, monkeypatch):
+def built_once(request):
     """Where commands and pictures are tested, robots of the same file and settings are one, traced once a session:
     answers do not depend on what was asked before, which tests of the library and of questions look at."""
     if request.path.parent.name not in ("cli", "plots"):
@@ -109,14 +111,7 @@ def built_once(request, monkeypatch):
             known = BUILT[place] = made(description, order, parameters, compliant)
         return known
 
-    monkeypatch.setattr(build, "build", shared)
-
-
-@pytest.fixture(autouse=True)
-def no_colour(monkeypatch):
-    """Messages as a pipe sees them; where a test stands in for a terminal, it is one that can draw."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
+    request.getfixturevalue("monkeypatch").setattr(build, "build", shared)
 
 
 @pytest.fixture

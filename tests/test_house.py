@@ -11,6 +11,7 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+from fuzzing.test_source_code import ALLOWED, dangers
 
 import kronbot
 from kronbot import description
@@ -76,6 +77,12 @@ def test_imports_go_down():
             if known and FLOORS.index(parts[1]) < FLOORS.index(floor):
                 upward.append(f"{place(path)} imports {name}")
     assert upward == []
+
+
+def test_the_source_never_runs_text():
+    """No eval and its like, no unpickling, no shell, no loader of YAML but the strict one; exceptions have a reason."""
+    found = {(place(path), danger) for path in MODULES for danger in dangers(nodes(path))}
+    assert found - set(ALLOWED) == set()
 
 
 def circle(graph):

@@ -1,11 +1,8 @@
-"""The source never runs text, unpacks objects or starts programs, but where there is a reason."""
+"""What in a source runs text, unpacks objects or starts programs, and where there is a reason for it."""
 
 import ast
-from pathlib import Path
 
 import pytest
-
-import kronbot
 
 CALLS = {"eval", "exec", "compile", "__import__", "sympify", "parse_expr", "lambdify", "S", "execfile", "literal_eval"}
 OF_OS = {"system", "popen", "startfile"}
@@ -47,9 +44,9 @@ ALLOWED = {
 }
 
 
-def dangers(text):
-    """What in a source runs text, unpacks objects, starts programs or talks to other machines."""
-    for node in ast.walk(ast.parse(text)):
+def dangers(nodes):
+    """What in a syntax tree runs text, unpacks objects, starts programs or talks to other machines."""
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in CALLS:
                 yield name
@@ -73,14 +70,6 @@ def dangers(text):
                 yield from (alias.name for alias in names if alias.name in CALLS or module == "yaml")
 
 
-def test_the_source_never_runs_text():
-    """No eval and its like, no unpickling, no shell, no loader of YAML but the strict one; exceptions have a reason."""
-    package = Path(kronbot.__file__).parent
-    sources = {path.relative_to(package).as_posix(): path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
-    found = {(name, danger) for name, text in sources.items() for danger in dangers(text)}
-    assert found - set(ALLOWED) == set()
-
-
 DANGEROUS = [
     "eval(x)", "exec(x)", "compile(x, '', 'eval')", "builtins.eval(x)", "__import__('os')", "sympy.sympify(x)",
     "from sympy import sympify", "sympy.S(x)", "sympy.lambdify(x, y)",
@@ -94,7 +83,7 @@ DANGEROUS = [
 
 @pytest.mark.parametrize("text", DANGEROUS)
 def test_dangers_are_seen(text):
-    assert list(dangers(text))
+    assert list(dangers(ast.walk(ast.parse(text))))
 
 
 @pytest.mark.parametrize(
@@ -102,4 +91,4 @@ def test_dangers_are_seen(text):
     ["re.compile(x)", "yaml.parse(x)", "yaml.ScalarEvent", "f(x, allow_pickle=False)", "evaluate(x)", "os.open(x)"],
 )
 def test_the_rest_is_none(text):
-    assert not list(dangers(text))
+    assert not list(dangers(ast.walk(ast.parse(text))))

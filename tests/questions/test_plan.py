@@ -481,7 +481,7 @@ def test_a_goal_beyond_limits_is_named_where_there_is_no_plan():
         robot.plan({"x": 5}, duration=1, seconds=1e-9)
 
 
-@pytest.mark.parametrize("after", [40.1, 1e12, 2**63, 1e300])
+@pytest.mark.parametrize("after", thinned([40.1, 1e12, 2**63, 1e300], [40.1, 1e300]))
 def test_vibrations_are_looked_for_within_reason(after):
     """Before anything is searched for where the duration is known, else instead of being judged."""
     with pytest.raises(UsageError, match=r"^after: .* 40 times its duration at most, 40 s, not"):
