@@ -326,7 +326,7 @@ def demand_clear_guides(axis):
 @pytest.mark.parametrize(("name", "asked"), PICTURES.items())
 def test_every_picture_and_every_robot(name, asked, picture):
     # Orders that take little time to differentiate.
-    order = "0" if name == "torso" else "1"
+    order = "0" if name in ("torso", "floating-canadarm") else "1"
     robot = shipped(name, order)
     q = np.where(np.isin(np.arange(robot.n), robot.flexible), 0.0, 0.3)
     with warnings.catch_warnings():
@@ -1269,7 +1269,7 @@ def test_a_level_signal_shows_no_rounding(picture):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("degrees", "trifle"), [(-180.0, 0.0), (-180.0, 0.01), (-90.0, 0.01), (0.0, 0.0)])
+@pytest.mark.parametrize(("degrees", "trifle"), [(-180.0, 0.01), (-90.0, 0.01), (0.0, 0.0)])
 def test_a_constant_phase_is_off_the_frame(degrees, trifle, picture, monkeypatch):
     """Exactly constant, or with a trifle that would make the frame's ends -180 and -90."""
     result = linear(robots_in_tests.model(LIFT))

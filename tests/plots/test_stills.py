@@ -168,7 +168,10 @@ GRAVITIES = ("[0, 0, -9.81]", "[0, 9.81, 0]", "[-9.81, 0, 0]")
 
 @pytest.mark.parametrize(
     ("gravity", "text"),
-    thinned([*itertools.product(GRAVITIES, (TOWER, LONG))], [(GRAVITIES[0], TOWER)]),
+    thinned(
+        [(GRAVITIES[0], TOWER), (GRAVITIES[0], LONG), (GRAVITIES[1], LONG), (GRAVITIES[2], TOWER)],
+        [(GRAVITIES[0], TOWER)],
+    ),
 )
 def test_labels_of_a_panel_in_space_lie_apart_and_within_it(text, gravity):
     """Wide and narrow panels, whichever way is down; and the panel is as before when it is written."""

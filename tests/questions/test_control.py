@@ -387,7 +387,7 @@ def rows_of(array):
 
 
 @pytest.mark.parametrize(
-    "law", ["q1: {pid: {kp: 20*s, ki: 5*s, kd: 10*s}}", "state_feedback: {K: K.csv, estimator: L.csv}"]
+    "law", [rare("q1: {pid: {kp: 20*s, ki: 5*s, kd: 10*s}}"), "state_feedback: {K: K.csv, estimator: L.csv}"]
 )
 def test_margins_of_loops_that_remember_do_not_depend_on_units(law, tmp_path):
     """Integrals are in N m, estimates in rad and rad/s: a robot of micrograms is controllable as one of kilograms."""
