@@ -732,7 +732,7 @@ def unjudged(monkeypatch):
     monkeypatch.setattr(judgement, "judged", lambda *given: {})
 
 
-@pytest.mark.parametrize("seed", thinned([0, 1, 4], [0]))
+@pytest.mark.parametrize("seed", thinned([0, 4], [0]))
 def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path, unjudged):
     """What the file of a plan makes of the arm, by another integrator: it arrives, within its limits."""
     text, goal, duration = random_arm(seed)
