@@ -21,6 +21,7 @@ ALLOWED = {
         "description/described.py",
         "importlib",
     ): "imports what reads robot files, by a fixed name, when one is read again",
+    ("model/robot.py", "importlib"): "names what builds models, by a fixed name, for a model that is pickled",
     ("questions/result.py", "importlib"): "imports what draws an answer, by a fixed name, when a picture is asked for",
     ("plots/page/pages.py", "webbrowser"): "shows a page that was just written, where somebody asks for it",
     ("records.py", "compile"): "makes initializers of classes, from names that it makes itself",
