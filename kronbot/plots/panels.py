@@ -27,7 +27,7 @@ WORDS: Mapping[str, Sequence[str]] = {
     "modes": ("locked", "free", "convergence"),
     "plan": ("motion", "space", "joint", "rate", "torque", "bending", "torsion", "tilt", "column"),
     "simulate": (
-        *("motion", "space", "base", "angle", "slide", "deviation", "deflection", "twist", "torsion"),
+        *("motion", "space", "base", "angle", "slide", "deviation", "deflection", "twist", "stretch", "torsion"),
         *("torque", "force", "length", "tension", "energy", "balance", "curvature", "curvature_y"),
         *(kind for kind in KINDS if kind != "gauge"),
     ),

@@ -14,7 +14,7 @@ from kronbot.questions.result import Result
 def draw(result: Result) -> Picture:
     """The picture of a plan from rest to rest, or of one that follows a path."""
     robot, series, units = result.model, result.series, result.units
-    joints = [joint.name for joint in robot.joints]
+    joints = [joint.name for joint in (*robot.joints, *robot.followers) if joint.own]
     motors = [name for i, name in enumerate(robot.coordinates) if i in robot.rigid and name not in joints]
     rates = [f"{name}_dot" for name in robot.coordinates]
     tilted = [

@@ -71,7 +71,8 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
         ("slide", "sliding joints", False, "m"),
     ):
         joints = [joint for joint in robot.joints if joint.revolute == revolute]
-        own = [Curve(joint.name, unit, series[joint.name], wanted.get(joint.name)) for joint in joints]
+        moving = [joint for joint in (*robot.joints, *robot.followers) if joint.own and joint.revolute == revolute]
+        own = [Curve(joint.name, unit, series[joint.name], wanted.get(joint.name)) for joint in moving]
         followed = [joint for joint in joints if joint.name in wanted]
         for joint in followed:  # what is commanded is the motor, as in the peak deviations of the summary
             driven, asked = robot.coordinates[joint.driven], wanted[joint.name]
@@ -86,7 +87,13 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
     for word, title, group, least in (
         ("deviation", "deviation from the commanded motion", strays, UNMOVED),
         ("deflection", "deflection of the tips", _deflections(robot, result), UNMOVED),
-        ("twist", "twist of shafts, tilts of bearings", _yielding(robot, told, series), UNMOVED),
+        (
+            "twist",
+            "twist of shafts, tilts of bearings",
+            [*_shafts(robot, told, "rad"), *_tilts(robot, series)],
+            UNMOVED,
+        ),
+        ("stretch", "stretch of shafts", _shafts(robot, told, "m"), UNMOVED),
         ("torsion", "torsion, modal coordinates", torsion, UNMOVED),
         ("torque", "joint torques", _torques(robot, result, True, "N m"), 0.0),
         ("force", "joint forces", _torques(robot, result, False, "N"), 0.0),
@@ -136,19 +143,24 @@ def _deflections(robot: Robot, result: Result) -> list[Curve]:
     ]
 
 
-def _yielding(robot: Robot, told: Mapping[str, Array], series: Mapping[str, Array]) -> list[Curve]:
-    """How far links of turning joints are ahead of their motors as it is ``told``, and how far joints tilt.
+def _shafts(robot: Robot, told: Mapping[str, Array], unit: str) -> list[Curve]:
+    """How far links behind shafts are ahead of where these would be slack, as it is ``told``.
 
-    What nowhere is more than the rounding of the angles that it is between is none: a joint that has turned far.
+    What nowhere is more than the rounding of the numbers that it is between is none: a joint that has turned far.
     """
     names, shafts = robot.coordinates, list[Curve]()
-    for joint in robot.joints:
-        if joint.elastic and joint.revolute:
-            twist = Curve(joint.name, "rad", told[joint.name] - told[names[joint.driven]])
-            floor = curves.ROUNDING * Curve(joint.name, "rad", told[joint.name]).peak
-            shafts.append(twist if twist.peak > floor else replace(twist, values=np.zeros_like(twist.values)))
+    slack = robot.undeformed(np.column_stack([told[name] for name in names]))
+    for place in (place for place in robot.attachments if robot.units[place] == unit):
+        twist = Curve(names[place], unit, told[names[place]] - slack[:, place])
+        floor = curves.ROUNDING * Curve(names[place], unit, told[names[place]]).peak
+        shafts.append(twist if twist.peak > floor else replace(twist, values=np.zeros_like(twist.values)))
+    return shafts
+
+
+def _tilts(robot: Robot, series: Mapping[str, Array]) -> list[Curve]:
+    """How far joints tilt in their bearings."""
     tilts = [i for link in robot.links if link.tilts for i in range(link.modal.start, link.modal.stop)]
-    return [*shafts, *(Curve(names[i], "rad", series[names[i]]) for i in tilts)]
+    return [Curve(robot.coordinates[i], "rad", series[robot.coordinates[i]]) for i in tilts]
 
 
 def _energies(result: Result) -> list[Curve]:

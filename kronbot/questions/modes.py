@@ -216,10 +216,9 @@ def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], No
 def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
     """Places of the joints that move in some row (N, n).
 
-    Raises UsageError where modal coordinates are given, ComputationError where an element has no direction.
+    Raises UsageError where something is deformed, ComputationError where an element has no direction.
     """
-    if _deformed(robot, q, qd):
-        raise UsageError("modes are those of straight beams: give joints only")
+    _demand_undeformed(robot, q, qd)
     demand_directions(robot, q)
     if not qd.any():
         return frozenset()
@@ -228,12 +227,15 @@ def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
     return frozenset(i for i in robot.rigid if qd[:, i].any())
 
 
-def _deformed(robot: Robot, q: Array, qd: Array) -> bool:
-    """Whether something is deformed, or is being deformed, in some row (N, n)."""
-    if robot.attachments:
-        return bool((q != robot.undeformed(q)).any() or (qd != robot.undeformed_rates(qd)).any())
-    places = list(robot.flexible)
-    return bool(q[:, places].any() or qd[:, places].any())
+def _demand_undeformed(robot: Robot, q: Array, qd: Array) -> None:
+    """Raise UsageError, naming the first coordinate, where something is deformed, or is being deformed, in some row."""
+    for names, values, rest in (
+        (robot.coordinates, q, robot.undeformed(q)),
+        (robot.derivative_names(["qd"])["qd"], qd, robot.undeformed_rates(qd)),
+    ):
+        for row, place in np.argwhere(values != rest)[:1].tolist():
+            told = f"{names[place]} is {rest[row, place]:.6g} there, not {values[row, place]:.6g}"
+            raise UsageError(f"modes are those of a robot that is not deformed: {told}; leave it out")
 
 
 def _cases(robot: Robot, moving: frozenset[int]) -> dict[str, frozenset[int]]:

@@ -58,6 +58,13 @@ def test_what_errors_do_not_know_is_at_home_wherever_a_search_begins(problem):
     np.testing.assert_allclose(fit.values[:3], np.linalg.lstsq(A[:, :3], b, rcond=None)[0], rtol=1e-3)
 
 
+def test_what_has_become_all_but_nothing_does_not_go_home():
+    """Beside numbers of its own size a change of it is rounding: one as large as it was is not."""
+    A, b = np.array([[3.0, 0], [1, 1e3], [1, -1e3]]), np.array([9.0, 3, 3])
+    fit = fitted(*linear(A, b), beliefs([3.0, 1e-17]), "linear", home=np.array([1.0, 1.0]))
+    assert fit.values == pytest.approx([3, 0], abs=1e-12) and np.abs(fit.errors).max() < 1e-12
+
+
 @pytest.mark.parametrize(("loss", "size"), [("huber", 1.345), ("cauchy", 2.385)])
 def test_losses_are_those_of_scipy_and_leave_priors_alone(problem, loss, size):
     A, b, _ = problem

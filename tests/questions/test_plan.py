@@ -751,7 +751,7 @@ def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path, 
 
 @pytest.mark.slow
 def test_torques_of_an_arm_that_hardly_damps_hold_in_an_independent_simulation(tmp_path, unjudged):
-    """Modes of 3 to 290 rad/s with joints held, damped by 1 %: the file of a plan, by another integrator."""
+    """Modes of 8 to 150 rad/s with joints held, damped by 1 %: the file of a plan, by another integrator."""
     text, goal, duration = random_arm(7)
     text = text.replace("craig-bampton", "craig-bampton, damping: {ratio: 0.01}")
     text = text.replace("{stiffness", "{damping: 0.5, stiffness")

@@ -211,8 +211,10 @@ def _descended(
     )  # fmt: skip
     values = beliefs.start + scale * (found.x - first)
     J = jacobian(values)
-    # What was more than rounding on the way only goes back. It moves no error, and no derivative of one.
-    values = np.where(seen(_norms(J * scale)) | informed, values, home)
+    # What was more than rounding on the way only goes back. It moves no error, and no derivative of one: a search may
+    # begin where a number is all but 0 that was larger at home.
+    whole_way = np.maximum(scale, beliefs.begun(home).scale)
+    values = np.where(seen(_norms(J * whole_way)) | informed, values, home)
     last = errors(values)
     return Fit(values, last, J, float(found.cost), counted(last, loss), found.status > 0, int(found.nfev))
 
