@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -15,20 +16,28 @@ from kronbot.system.platform import host
 FOLDERS = (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache"))
 # Where fonts are looked for, by matplotlib itself and by fontconfig, which it asks for them.
 FONTS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+# Bytes of settings.
+MOST = 1 << 20
 
 
 def import_matplotlib() -> None:
     """Import it, with its fonts, in a folder for now where its own are not the user's alone.
 
     It would write its list of fonts through links of others, and read fonts that others name (HOME kept by sudo).
-    Raises UsageError for a pipe, a device or a file of others where it looks for settings first, KronbotError where the
-    process may open no more files or take no more memory.
+    Raises UsageError for a pipe, a device, a huge file or one of others where it looks for settings first, KronbotError
+    where the process may open no more files or take no more memory.
     """
     settings = Path("matplotlibrc")
     if settings.exists() and not settings.is_file() and not settings.is_dir():
         raise UsageError("matplotlibrc in the current folder is a pipe or a device: remove it")
     if settings.is_file() and host.OWNERS and not host.own(settings.stat(), host.ROOT):
         raise UsageError("matplotlibrc in the current folder is somebody else's: remove it")
+    if settings.is_file() and settings.stat().st_size > MOST:
+        raise UsageError(
+            "matplotlibrc in the current folder has more than a megabyte, which no settings have: remove it"
+        )
+    log = logging.getLogger("matplotlib")
+    silent, log.disabled = log.disabled, True  # what it says of settings, in their own words: pictures use none of them
     try:
         with _elsewhere() if host.OWNERS and not _own() else nullcontext():
             import matplotlib.font_manager  # noqa: F401
@@ -37,6 +46,8 @@ def import_matplotlib() -> None:
         if limit:
             raise Failure(f"cannot load matplotlib: {limit}") from None
         raise
+    finally:
+        log.disabled = silent
 
 
 def with_fonts() -> ModuleType:

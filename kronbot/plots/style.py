@@ -152,7 +152,7 @@ def look() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(LOOK)
         # Names may hold letters that no font at hand has: they become boxes, which needs no further words.
-        warnings.filterwarnings("ignore", message="Glyph")
+        warnings.filterwarnings("ignore", message="Glyph|constrained_layout")  # signs and panels without room
         yield
 
 

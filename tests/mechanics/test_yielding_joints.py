@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from thinned import drawn
 
 import kronbot
+from kronbot.errors import UsageError
 
 
 @drawn(2, 7, robots(max_links=3, max_coordinates=5, yielding=True), st.sampled_from([0, 1, 2]), st.integers(0, 10**6))
@@ -453,3 +454,40 @@ def test_friction_enters_every_equation_once():
 def test_a_bearing_yields_about_an_axis_at_least(word):
     with pytest.raises(kronbot.errors.DescriptionError, match="an axis is wanted here about which the joint tilts"):
         arm(f"bearing: {{{word}: {{}}}}")
+
+
+SLIDES = """
+kronbot: 1
+name: slides
+gravity: [0, 0, -9.81]
+links:
+  - name: cart
+    joint: {type: prismatic, name: s, rotor_inertia: 2, elastic: {stiffness: 9e4}, bearing: {stiffness: {x: 5e4}}}
+    pose: {rpy: [0, pi/2, 0]}
+    rigid: {mass: 80, com: [0.1, 0.2, 0], inertia: {Ixx: 1, Iyy: 1, Izz: 1}}
+  - name: fork
+    joint: {type: prismatic, name: f, follows: s/2, elastic: {stiffness: 5e4}}
+    pose: {rpy: [0, -pi/2, 0]}
+    flexible: {mass: 2, length: 0.8, EI: {y: 400}, GJ: 90, polar_inertia: 1e-3, modes: {w: 1, torsion: 1}}
+  - name: wrist
+    joint: {type: revolute, name: w, follows: 2*s, elastic: {stiffness: 60}, bearing: {stiffness: {y: 7e3}}}
+    pose: {}
+    rigid: {mass: 1, inertia: {Ixx: 1e-2, Iyy: 1e-2, Izz: 1e-2}}
+endpoint: {link: cart, position: [0.2, 0, 0]}
+simulate: {duration: 0.02, step: 0.01, drive: {s: {torque: 300}}}
+"""
+
+
+def test_coordinates_of_slides_on_bearings_have_their_own_units():
+    """By their names; a bearing stands before its joint among links, and behind it among coordinates."""
+    robot = kronbot.loads(SLIDES)
+    slides = {"s", "s.motor", "f", "fork.w1"}
+    assert dict(zip(robot.coordinates, robot.units, strict=True)) == {
+        name: "m" if name in slides else "rad" for name in robot.coordinates
+    }
+    reached = robot.kinematics(inverse={"x": 7})
+    assert reached.at["q"]["s"] == pytest.approx(7, abs=1e-9)  # a turn would be 7 - 2 pi as well
+    rows = robot.linearize(equilibrium=False).arrays["C"].rows
+    assert rows[: len(rows) - 3] == ("s", "s.motor", "f", "w")
+    with pytest.raises(UsageError, match="f is 0.5 there, not 0.2; leave it out"):
+        robot.modes(q={"s": 1, "f": 0.2})

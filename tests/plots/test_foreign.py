@@ -41,6 +41,11 @@ def test_settings_that_cannot_be_read_are_told(tmp_path):
     (tmp_path / "matplotlibrc").unlink()
     os.mkfifo(tmp_path / "matplotlibrc")
     assert "matplotlibrc in the current folder is a pipe" in begin(tmp_path, HOME=str(tmp_path)).stderr
+    (tmp_path / "matplotlibrc").unlink()
+    (tmp_path / "matplotlibrc").write_text("\033]0;title\007foo: 1\n")
+    assert begin(tmp_path, HOME=str(tmp_path)).stderr == ""
+    os.truncate(tmp_path / "matplotlibrc", 1 << 32)
+    assert "has more than a megabyte" in begin(tmp_path, HOME=str(tmp_path)).stderr
 
 
 @pytest.mark.parametrize("where", ["HOME", rare("MPLCONFIGDIR"), rare("XDG_CACHE_HOME")])

@@ -385,6 +385,46 @@ def test_outputs_of_a_run_have_diagrams(picture):
     assert [line.get_label() for line in lines] == ["endpoint y"]  # x is far smaller, and apart
 
 
+SHAFTS = """
+kronbot: 1
+name: shafts
+gravity: [0, 0, 0]
+links:
+  - name: cart
+    joint: {type: prismatic, name: s, rotor_inertia: 2, elastic: {stiffness: 9e3}}
+    pose: {}
+    rigid: {mass: 8}
+  - {name: fork, joint: {type: prismatic, name: f, follows: s/2, elastic: {stiffness: 5e3}}, pose: {}, rigid: {mass: 2}}
+  - name: wrist
+    joint: {type: revolute, name: w, follows: 2*s, elastic: {stiffness: 60}}
+    pose: {}
+    rigid: {mass: 1, inertia: {Izz: 1e-2}}
+simulate:
+  duration: 0.2
+  step: 0.02
+  drive: {s: {motion: {type: polynomial, from: 0, to: 0.1, duration: 0.2, degree: 5}}}
+"""
+
+
+@pytest.mark.slow
+def test_joints_behind_shafts_are_in_panels_of_joints(picture):
+    """Those that follow others, too: how they move, and how far they are ahead of what they follow."""
+    robot = kronbot.loads(SHAFTS)
+    run = robot.simulate()
+    figure = picture(simulation.draw, run)
+    slides, stretch = starting(figure, "sliding joints"), starting(figure, "stretch of shafts")
+    assert {each.get_label() for each in slides.lines} >= {"s", "f"}
+    ahead = run["f"] - run["s.motor"] / 2
+    assert line(stretch, "f").get_ydata() == pytest.approx(1000 * ahead, abs=1e-9) and np.abs(ahead).max() > 1e-4
+    assert line(starting(figure, "joint angles"), "w") and line(starting(figure, "twist of shafts"), "w")
+    planned = picture(plan.draw, robot.plan({"s": 0.1}, duration=0.2))
+    labels = {
+        each.get_label() for axis in planned.axes if axis.get_title(loc="left") == "joints" for each in axis.lines
+    }
+    assert labels >= {"s", "s.motor", "f", "w"}
+    assert not any(title.startswith("bending") for title in panels(planned))
+
+
 def test_a_run_over_time(picture):
     """Angles in degrees with what was commanded, deflections in mm, energies, the imbalance on decades."""
     series = moved("khang", 2.0).series

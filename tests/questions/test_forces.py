@@ -111,6 +111,17 @@ def test_commands_that_know_no_time_have_an_element_as_it_is_at_first(tmp_path):
         assert [*robot.taylor("g", 1).warnings] == [*robot.statics(tau={"s": 0}).warnings] == told
         assert [*robot.dynamics(q=[[0], [0.1]]).warnings] == [*robot.modes(q=[[0], [0.1]]).warnings] == told
         assert not robot.jacobian().warnings and not robot.simulate(0.1).warnings and not robot.taylor("M", 1).warnings
+        functions = robot.export("bias", "jacobian")
+        assert [*functions.warnings] == told and (force != waving or told[0] in functions.c()[1])
+        if force == waving:  # along one line, whose length is that of its one component
+            made: dict = {}
+            exec(robot.export("bias", "linear_model", "forward_dynamics_derivatives").python(), made)
+            for s in (-0.3, 0.2, -20.0):  # on either side of its other end
+                assert made["bias"]([s], [0]) == pytest.approx(robot.dynamics(q=[s], qd=[0])["tau"])
+                ((stiffness,),) = made["linear_model"]([s], [0.0], [0.0], [0.0], [0.0, 0.0, 0.0])[2]
+                ((slope,),) = made["forward_dynamics_derivatives"]([s], [0.0], [0.0])[1]
+                assert stiffness == pytest.approx(robot.linearize(q=[s])["K_L"][0, 0]) and slope == pytest.approx(-25)
+        assert not robot.export("mass_matrix", "jacobian", "energy").warnings
         run = robot.simulate(2, 0.01, q=[at_once / 50], outputs="acceleration:s", rtol=1e-10)
         assert run["acceleration.s"][0] == pytest.approx(0, abs=1e-12)
         assert np.abs(run["s"] - at_once / 50).max() > 0.01 and run.summary["energy_drift"] < 1e-8

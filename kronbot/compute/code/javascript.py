@@ -7,7 +7,8 @@ import casadi
 from kronbot.compute.code.routine import Routine
 from kronbot.compute.code.straight_line import CHOICES, Notation, handed_on, parts, statements
 
-NOTATION = Notation(repr, "Math.{}".format, "{}[{}]".format, choices=CHOICES | {casadi.OP_FMAX: "Math.max({}, {})"})
+OWN = {casadi.OP_FMAX: "Math.max({}, {})", casadi.OP_FMIN: "Math.min({}, {})", casadi.OP_FABS: "Math.abs({})"}
+NOTATION = Notation(repr, "Math.{}".format, "{}[{}]".format, choices=CHOICES | OWN)
 # The longest function, in statements: compilers of browsers leave longer ones uncompiled.
 LONGEST = 500
 # Variables that functions hand on are entries of this array.

@@ -8,7 +8,13 @@ from kronbot.compute.code.documents import about, notes
 from kronbot.compute.code.routine import P, Package, Routine
 from kronbot.compute.code.straight_line import Notation, wrapped
 
-CHOICES = {casadi.OP_NOT: "not {}", casadi.OP_IF_ELSE_ZERO: "{1} if {0} else 0.0", casadi.OP_FMAX: "max({}, {})"}
+CHOICES = {
+    casadi.OP_NOT: "not {}",
+    casadi.OP_IF_ELSE_ZERO: "{1} if {0} else 0.0",
+    casadi.OP_FMAX: "max({}, {})",
+    casadi.OP_FMIN: "min({}, {})",
+    casadi.OP_SIGN: "-1.0 if {0} < 0 else 1.0 if {0} > 0 else {0}",
+}
 NOTATION = Notation(repr, "math.{}".format, "{}{}".format, choices=CHOICES)
 INTERFACE = (
     "Functions take sequences of numbers and return a list (a vector) or a list of rows (a matrix), a tuple of these",

@@ -44,9 +44,15 @@ CALLS = {
     casadi.OP_POW: "pow",
     casadi.OP_CONSTPOW: "pow",
     casadi.OP_FMAX: "fmax",
+    casadi.OP_FMIN: "fmin",
+    casadi.OP_FABS: "fabs",
 }
-# Of what there is on one side of a stop only.
-CHOICES = {casadi.OP_NOT: "!{}", casadi.OP_IF_ELSE_ZERO: "{} ? {} : 0"}
+# Of what there is on one side of a stop only, and of lengths along one line.
+CHOICES = {
+    casadi.OP_NOT: "!{}",
+    casadi.OP_IF_ELSE_ZERO: "{} ? {} : 0",
+    casadi.OP_SIGN: "{0} < 0 ? -1 : {0} > 0 ? 1 : {0}",
+}
 
 
 @dataclass(frozen=True)
