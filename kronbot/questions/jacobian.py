@@ -76,7 +76,7 @@ def jacobian(robot: Robot, seen: FrameView, rates: bool, generalized: bool = Fal
         both = casadi.vertsplit(reduced(rest, casadi.vertcat(*found.values())), 3)
         found = dict(zip(found, both, strict=True))
     names, units = ([of[place] for place in places] for of in (robot.coordinates, robot.units))
-    quantities = matrices(found, names, [f"1/{unit}" for unit in units])
+    quantities = matrices(found, names, [_per(unit) for unit in units])
     if rates:
         qd = symbols["qd"][places, :]
         quantities["v"] = Quantity(found["J_T"] @ qd, AXES, None, "m/s")
@@ -123,10 +123,14 @@ def outline(robot: Robot, given: Given) -> Outline:
     arrays: dict[str, Labels] = dict.fromkeys(("J_T", "J_R"), (AXES, names))
     if "qd" in given:
         arrays |= {"v": (AXES, None), "omega": (AXES, None)}
-    per = {name: f"1/{unit}" for name, unit in zip(robot.coordinates, robot.units, strict=True)}
+    per = {name: _per(unit) for name, unit in zip(robot.coordinates, robot.units, strict=True)}
     units: dict[str, Sides] = {"J_T": (dict.fromkeys(AXES, "m"), per), "J_R": (dict.fromkeys(AXES, "rad"), per)}
     units |= {"v": (dict.fromkeys(AXES, "m/s"), {}), "omega": (dict.fromkeys(AXES, "rad/s"), {})}
     return Outline(numbers, arrays=arrays, units=units)
+
+
+def _per(unit: str) -> str:
+    return f"1/({unit})" if "/" in unit else f"1/{unit}"
 
 
 def matrices(named: dict[str, SX], columns: Sequence[str], per: list[str]) -> dict[str, Quantity]:
