@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import chain, compress
 from stat import S_ISDIR
 
@@ -22,7 +22,9 @@ from kronbot.system.platform import host
 from kronbot.system.saving import Target
 
 TABLE, KEY = "cases.csv", "sweep.json"
-_OWN = re.compile(r"[0-9]+\.(npz|json)|cases\.csv|sweep\.json")
+# Is in a folder that may be removed: it grows, or another one has taken its name.
+MARK = "unfinished"
+_OWN = re.compile(rf"[0-9]+\.(npz|json)|cases\.csv|sweep\.json|{MARK}")
 # More files in a folder are of use to nobody.
 MOST = 1_000_000
 FORMATS = (".npz", ".json")
@@ -47,45 +49,60 @@ class Folder:
             return None
         if not S_ISDIR(found.st_mode) or target.name in (".", ".."):
             return Obstacle("no folder can be put there", False)
-        if not _own(target.folder, target.name):
+        names = target.folder.names(target.name)
+        if not all(map(_OWN.fullmatch, names)):
             return Obstacle("the folder holds other files than those of a sweep: take another name", False)
-        return Obstacle("the folder is there already") if target.folder.names(target.name) else None
+        if names and not host.own(found):
+            return Obstacle("the folder belongs to another user: take another name", False)
+        return Obstacle("the folder is there already") if names else None
 
     def save(self, target: Target, task: Task, chunks: Chunks) -> None:
         """The folder appears by being renamed, after the one that it replaces has been."""
         folder = target.folder
         # Nobody else is at it, who would have the lock of the journal.
         name = f".kronbot-{hashlib.sha256(target.name.encode()).hexdigest()[:16]}"
-        draft, old = _cleared(folder, name), f"{name}-old"
+        draft, old = _free(folder, name), f"{name}-old"
         if target.found() is not None:  # else what was killed between two renamings has left the only one there is
-            old = _cleared(folder, old)
+            old = _free(folder, old)
         with interruptions() as met:
-            try:
-                folder.make(draft, 0o777)
-                with closing(folder.inner(draft)) as inside:
-                    mine = inside.status()
+            folder.make(draft, 0o777)
+            with closing(folder.inner(draft)) as inside:
+                mine = inside.status()
+                try:
+                    _mark(inside)
                     self._fill(inside, task, chunks)
                     host.settle()
-                self._appear(target, draft, old)
-                target.demand_own(mine, target.name)
-            finally:
-                if met:
-                    met.take_time()  # for removing many files
-                folder.remove_tree(draft)
-        folder.remove_tree(old)
+                    inside.remove(MARK)
+                    self._appear(target, draft, old, mine)
+                finally:
+                    if met:
+                        met.take_time()  # for removing many files
+                    there = folder.found(draft)
+                    if there is not None and os.path.samestat(there, mine):
+                        _remove(folder, draft, inside)
+        _clear(folder, old)
 
-    def _appear(self, target: Target, draft: str, old: str) -> None:
+    def _appear(self, target: Target, draft: str, old: str, mine: os.stat_result) -> None:
         """Take the name, from a folder that was looked at before all was computed: others may have used it since."""
         folder = target.folder
-        replaced = target.overwrite and target.found() is not None
-        if replaced:
-            folder.rename(target.name, old)
-        try:
-            if replaced and not _own(folder, old):
-                raise OSError(errno.ENOTEMPTY, "other files have come into the folder meanwhile")
+        if not target.overwrite or target.found() is None:
             folder.rename(draft, target.name)
+            target.demand_own(mine, target.name)
+            return
+        folder.rename(target.name, old)
+        try:
+            with closing(folder.inner(old)) as replaced:
+                if not _own(replaced):
+                    raise OSError(errno.ENOTEMPTY, "other files have come into the folder meanwhile")
+                _mark(replaced)
+                try:
+                    folder.rename(draft, target.name)
+                    target.demand_own(mine, target.name)
+                except BaseException:
+                    replaced.remove(MARK)
+                    raise
         except BaseException:
-            if replaced:
+            with suppress(OSError):
                 folder.rename(old, target.name)
             raise
 
@@ -128,12 +145,34 @@ class Folder:
             return False
 
 
-def _cleared(folder: host.Folder, name: str) -> str:
-    """A name that is free once what was left behind is removed; another one where that is somebody else's."""
-    folder.remove_tree(name)
+def _free(folder: host.Folder, name: str) -> str:
+    """A name that is free once a draft that was left behind is removed; another one where that is something else."""
+    _clear(folder, name)
     return name if folder.found(name) is None else f"{name}-{os.urandom(8).hex()}"
 
 
-def _own(folder: host.Folder, name: str) -> bool:
-    """Whether there is nothing in a folder but what sweeps put there. Raises OSError where it is none."""
-    return all(map(_OWN.fullmatch, folder.names(name)))
+def _clear(folder: host.Folder, name: str) -> None:
+    """Remove a draft: others who can write to the folder may have given its name to any folder of the user's."""
+    with suppress(OSError), closing(folder.inner(name)) as inside:
+        mark = inside.found(MARK)
+        if not inside.names() or (mark is not None and host.own(mark) and _own(inside)):
+            _remove(folder, name, inside)
+
+
+def _mark(inside: host.Folder) -> None:
+    """Say that what is in a folder is not, or no longer, anybody's."""
+    os.close(inside.open(MARK, os.O_WRONLY | os.O_CREAT, 0o666))
+
+
+def _remove(folder: host.Folder, name: str, inside: host.Folder) -> None:
+    """Remove a draft that is held open: what sweeps put there, the mark last, then the folder if nothing is left."""
+    for file in sorted(filter(_OWN.fullmatch, inside.names()), key=MARK.__eq__):
+        with suppress(OSError):
+            inside.remove(file)
+    with suppress(OSError):
+        folder.remove_folder(name)
+
+
+def _own(inside: host.Folder) -> bool:
+    """Whether there is nothing in a folder but what sweeps put there."""
+    return all(map(_OWN.fullmatch, inside.names()))

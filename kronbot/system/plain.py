@@ -68,6 +68,10 @@ class Folder:
         """A file."""
         os.unlink(self._at(name))
 
+    def remove_folder(self, name: str) -> None:
+        """A folder that is empty."""
+        os.rmdir(self._at(name))
+
     def remove_tree(self, name: str) -> None:
         """A folder with all that is in it, as far as possible."""
         with suppress(RecursionError):

@@ -91,6 +91,10 @@ class Folder:
         """A file."""
         os.unlink(name, dir_fd=self._here)
 
+    def remove_folder(self, name: str) -> None:
+        """A folder that is empty."""
+        os.rmdir(name, dir_fd=self._here)
+
     def remove_tree(self, name: str) -> None:
         """A folder with all that is in it that is the user's, as far as possible; links are not followed."""
         with suppress(OSError):

@@ -171,7 +171,8 @@ def test_a_folder_appears_whole_and_goes_on(tmp_path, monkeypatch):
     # As kill -9 would have left it.
     stale = tmp_path / f".kronbot-{hashlib.sha256(b'runs').hexdigest()[:16]}"
     stale.mkdir()
-    (stale / "01.npz").touch()
+    for name in (folder.MARK, "01.npz"):
+        (stale / name).touch()
     assert len(list(in_folder(path, robot=Cheap(str(log)), resume=True))) == 30
     assert len(log.read_text().splitlines()) == 30
     assert files(path) == files(tmp_path / "wanted")
@@ -232,9 +233,51 @@ def test_what_kill_has_left_of_a_folder_that_was_replaced_is_in_nobodys_way(tmp_
     path, old = tmp_path / "runs", tmp_path / f".kronbot-{hashlib.sha256(b'runs').hexdigest()[:16]}-old"
     assert in_folder(path).failed == 0
     old.mkdir()
-    (old / "17.npz").touch()
+    for name in (folder.MARK, "17.npz"):
+        (old / name).touch()
+    path.rename(tmp_path / "before")
+    assert in_folder(path).failed == 0
+    assert left(tmp_path) == ["before", "runs"]
+    old.mkdir()
+    (old / folder.MARK).touch()
     assert in_folder(path, "0:2:40", overwrite=True).failed == 0
-    assert left(tmp_path) == ["runs"]
+    assert left(tmp_path) == ["before", "runs"] and len(left(path)) == 42
+
+
+@pytest.mark.parametrize(
+    "files", [["thesis.tex"], ["1.npz", "cases.csv", "sweep.json"], [folder.MARK, "1.npz", "plan"]]
+)
+def test_what_others_have_moved_where_folders_grow_stays(tmp_path, files):
+    """In a folder that everybody may write to any folder of the user's may get the name of a draft."""
+    draft = tmp_path / f".kronbot-{hashlib.sha256(b'runs').hexdigest()[:16]}"
+    for place in (draft, draft.with_name(f"{draft.name}-old")):
+        place.mkdir()
+        for name in files:
+            (place / name).touch()
+    for over in ("0:2:3", "0:2:4"):
+        assert in_folder(tmp_path / "runs", over, overwrite=True).failed == 0
+    assert left(tmp_path) == [draft.name, f"{draft.name}-old", "runs"]
+    assert left(draft) == left(tmp_path / f"{draft.name}-old") == sorted(files)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders by descriptor are POSIX")
+def test_what_comes_to_the_name_of_a_replaced_folder_stays(tmp_path, monkeypatch):
+    """Files go that sweeps have written, out of the folder that was looked at."""
+    path, thesis = tmp_path / "runs", tmp_path / "thesis"
+    assert in_folder(path, "0:2:3").failed == 0
+    thesis.mkdir()
+    (thesis / "1.npz").touch()
+    remove = folder._remove
+
+    def exchanged(place, name, inside):
+        (tmp_path / name).rename(tmp_path / "moved")
+        thesis.rename(tmp_path / name)
+        remove(place, name, inside)
+
+    monkeypatch.setattr(folder, "_remove", exchanged)
+    assert in_folder(path, "0:2:4", overwrite=True).failed == 0
+    (name,) = {*left(tmp_path)} - {"runs", "moved"}
+    assert left(tmp_path / name) == ["1.npz"] and left(tmp_path / "moved") == []
 
 
 @pytest.mark.skipif(getattr(os, "geteuid", int)() != 0, reason="only root can act as two users: NOT TESTED here")
@@ -246,6 +289,9 @@ def test_what_others_have_put_where_folders_grow_is_in_nobodys_way(tmp_path):
     for over in ("0:2:40", "0:2:30"):
         assert in_folder(tmp_path / "runs", over, overwrite=True).failed == 0
     assert left(tmp_path) == [theirs.name, f"{theirs.name}-old", "runs"]
+    os.chown(tmp_path / "runs", 65534, 65534)
+    with pytest.raises(UsageError, match="the folder belongs to another user: take another name"):
+        list(in_folder(tmp_path / "runs", "0:2:40", overwrite=True))
 
 
 def test_a_folder_that_is_interrupted_says_how_to_go_on(tmp_path, monkeypatch):
