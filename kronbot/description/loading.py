@@ -130,10 +130,10 @@ def again(
 
 def _with_tables(described: Description) -> Description:
     """With the tables that the file names, checked for what they are used for (shapes: when the length is known)."""
-    robot, folder, tables = described.robot, described.source.folder, dict(described.tables)
+    robot, source, tables = described.robot, described.source, dict(described.tables)
 
     def table(file: str) -> Table:
-        return tables.get(file) or tables.setdefault(file, read_table(folder, file))
+        return tables.get(file) or tables.setdefault(file, read_table(source.folder, file, source.place))
 
     for link in robot.links:
         if link.flexible is not None and isinstance(link.flexible.shape, TableFile):
@@ -169,7 +169,7 @@ def _load(
     robot: RobotFile | None = validator.read(RobotFile)
     values = dict(validator.values)
     view = View(report, values, (), report.root)
-    check_rules(view, source.folder, tables)
+    check_rules(view, source.place or source.folder, tables)
     check_quantities(view)
     report.raise_mistakes()
     if robot is None:

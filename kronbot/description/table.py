@@ -22,7 +22,7 @@ from kronbot.description.moving import TableMotion
 from kronbot.description.quotients import first_slope, quotients
 from kronbot.description.shape_tables import ShapeTable, shapes_of
 from kronbot.description.wording import did_you_mean, quote
-from kronbot.description.yaml.source import decode, read_bytes
+from kronbot.description.yaml.source import decode, read_beside, realpath
 from kronbot.errors import DescriptionError, Mistake
 from kronbot.records import dataclass
 
@@ -199,13 +199,16 @@ class Table:
         return Table, (self.name, self.text)
 
 
-def read_table(folder: Path | None, file: str) -> Table:
-    """The CSV ``file`` in ``folder``. Raises DescriptionError where it cannot be read as text, or is empty."""
+def read_table(folder: Path | None, file: str, place: Path | None = None) -> Table:
+    """The CSV ``file`` in ``folder``, which has led to ``place``.
+
+    Raises DescriptionError where it cannot be read as text, or is empty.
+    """
     name = file if folder is None else str(folder / file)
-    fault = file_fault(file, folder)
+    fault = file_fault(file, place or folder)
     if fault or folder is None:
         raise DescriptionError([Mistake(1, 1, fault, name)])
-    content = read_bytes(folder / file, name, limits.TABLE_BYTES, "put the table into a file")
+    content = read_beside(place or realpath(folder), file, name, limits.TABLE_BYTES, "put the table into a file")
     return Table(name, decode(name, content, "a table in columns that commas separate is wanted here"))
 
 

@@ -20,7 +20,7 @@ from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.mechanics.estimation.least_squares import Beliefs
 from kronbot.model.robot import Robot
-from kronbot.questions.fitting.data import LARGEST, Columns, Named, Table, read, sheet
+from kronbot.questions.fitting.data import LARGEST, Columns, Named, Table, beside, read, sheet
 from kronbot.questions.fitting.search import Inquiry
 
 # Columns by name (of numbers, None or NaN where nothing was measured), a DataFrame, the path of a CSV file or an open
@@ -128,7 +128,7 @@ def table(data: object, word: str) -> Table:
     if not arguments.is_named(data) and (held := arguments.read(data, word, LARGEST)) is not None:
         return sheet(*held)
     if not arguments.is_named(data):
-        return read(arguments.path(data, word), None, word)
+        return read(arguments.path(data, word), word)
     columns = {name: _column(each, f"{word} {name}") for name, each in arguments.pairs(data, word).items()}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) != 1 or 0 in lengths:
@@ -146,10 +146,12 @@ def candidates(robot: Robot, given: object, columns: object) -> Named:
 
 def _beside(robot: Robot, word: str, name: str) -> Table:
     """Measurements that a robot file names. Raises DescriptionError where they are not beside it."""
-    folder = robot.description.source.folder
-    if fault := file_fault(name, folder):
-        raise robot.description.mistaken([(("fit", word), fault + nearest_file(name, folder), False)])
-    return read(name, folder, word)
+    source = robot.description.source
+    place = source.place or source.folder
+    fault = file_fault(name, place)
+    if fault or source.folder is None:
+        raise robot.description.mistaken([(("fit", word), fault + nearest_file(name, place), False)])
+    return beside(source.folder, name, source.place)
 
 
 def _column(values: object, word: str) -> Array:

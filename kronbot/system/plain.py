@@ -48,7 +48,7 @@ class Folder:
         """What is in it, or in a folder in it."""
         return os.listdir(self._at(inner))
 
-    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
+    def open(self, name: str, flags: int, mode: int = 0o600, linked: bool = True) -> int:
         """Descriptor of a file."""
         return os.open(self._at(name), flags | _FILE, mode)
 

@@ -67,9 +67,9 @@ class Folder:
         finally:
             os.close(listed)
 
-    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
-        """Descriptor of a file, links not followed."""
-        return os.open(name, flags | _FILE, mode, dir_fd=self._here)
+    def open(self, name: str, flags: int, mode: int = 0o600, linked: bool = False) -> int:
+        """Descriptor of a file; a link is not followed unless it may be ``linked``."""
+        return os.open(name, flags | (_FILE & ~os.O_NOFOLLOW if linked else _FILE), mode, dir_fd=self._here)
 
     def make(self, name: str, mode: int = 0o700) -> None:
         """A folder in it, for the user alone."""
@@ -285,26 +285,21 @@ class Channel:
 
 def memory_limit() -> float:
     """Bytes that this process may have (ulimit -v, -d), without the stack (ulimit -s) of one thread more."""
+    *memory, stack = _limits()
+    return min(memory) - (0 if stack == math.inf else stack)
+
+
+def _limits() -> list[float]:
+    """Bytes of all memory (ulimit -v), of what can be written to (ulimit -d), and of a stack (ulimit -s)."""
     import resource
 
-    stack = resource.getrlimit(resource.RLIMIT_STACK)[0]
-    return min(_memory_limits()) - (0 if stack == resource.RLIM_INFINITY else stack)
-
-
-def _memory_limits() -> tuple[float, float]:
-    """Bytes of all memory (ulimit -v), and of what can be written to (ulimit -d)."""
-    import resource
-
-    every = (resource.getrlimit(limit)[0] for limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
-    most, data = (math.inf if each == resource.RLIM_INFINITY else float(each) for each in every)
-    return most, data
+    every = (resource.getrlimit(each)[0] for each in (resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_STACK))
+    return [math.inf if each == resource.RLIM_INFINITY else float(each) for each in every]
 
 
 def memory_left() -> float:
     """Bytes that this process may still take (ulimit -v, -d); where what it has is not known, all that it may have."""
-    import resource
-
-    limits = _memory_limits()
+    limits = _limits()[:2]
     if min(limits) == math.inf:
         return math.inf
     try:
@@ -312,7 +307,7 @@ def memory_left() -> float:
             pages = file.read().split()
     except OSError:  # as on macOS
         return min(limits)
-    return min(most - int(pages[i]) * resource.getpagesize() for i, most in zip((0, 5), limits, strict=True))
+    return min(most - int(pages[i]) * os.sysconf("SC_PAGE_SIZE") for i, most in zip((0, 5), limits, strict=True))
 
 
 def at_native_exit(answer: Callable[[], object]) -> None:

@@ -11,7 +11,10 @@ import pytest
 import kronbot
 from kronbot.description import limits
 from kronbot.description.table import Table, read_table
-from kronbot.errors import DescriptionError
+from kronbot.description.yaml.source import read
+from kronbot.errors import DescriptionError, KronbotError
+from kronbot.questions.fitting import data
+from kronbot.system.platform import host
 
 
 def table(folder, text):
@@ -274,10 +277,69 @@ def test_what_is_held_stands_outside_its_rows(tmp_path):
 def test_a_header_that_calls_another_column_the_time_is_refused(header, column):
     """Which would be read with the wrong one; also of vectors."""
     rows = "".join(f"{k},{k},{k},{k}"[: len(header.split(",")) * 2 - 1] + "\n" for k in range(4))
-    for read in (Table("a.csv", f"{header}\n{rows}").motion, Table("a.csv", f"{header}\n{rows}").torque):
+    for asked in (Table("a.csv", f"{header}\n{rows}").motion, Table("a.csv", f"{header}\n{rows}").torque):
         with pytest.raises(DescriptionError, match=f"^a.csv:1:{column}: time is the first column of a table: put '"):
-            read("q1")
+            asked("q1")
     with pytest.raises(DescriptionError, match="^a.csv:1:7: time is the first column"):
         Table("a.csv", "x,y,z,t\n0,0,0,0\n1,1,1,1\n").vector()
     told = ("t,x", "time,x", "Zeit,tau", "x,y", "t,time", "s,ts_of_day")
     assert {Table("a.csv", f"{fine}\n0,5\n1,6\n").torque("q1") for fine in told} == {((0.0, 1.0), (5.0, 6.0))}
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files by descriptor are POSIX")
+@pytest.mark.parametrize("link", ["robot", "robot/sub", "robot/sub/t.csv"])
+@pytest.mark.parametrize("reader", [read_table, data.beside])
+def test_what_is_exchanged_while_it_is_read_leads_nowhere(tmp_path, monkeypatch, link, reader):
+    """Who can write to the folder lays a link to a file of the user's, whose first line a message would tell: after the
+    robot file was read, or after links were followed."""
+    for name, rows in (("robot", "0,1"), ("secret", "the,secret")):
+        (tmp_path / name / "sub").mkdir(parents=True)
+        (tmp_path / name / "sub" / "t.csv").write_text(f"{rows}\n")
+    (tmp_path / "robot" / "r.yaml").write_text("kronbot: 1\n")
+    source = read(str(tmp_path / "robot" / "r.yaml"))
+
+    def exchange():
+        (tmp_path / link).rename(tmp_path / "moved")
+        (tmp_path / link).symlink_to(tmp_path / link.replace("robot", "secret"))
+
+    def meanwhile(*given, found=host.located):
+        exchange()
+        return found(*given)
+
+    assert reader(source.folder, "sub/t.csv", source.place)
+    if link == "robot":
+        exchange()
+    else:
+        monkeypatch.setattr(host, "located", meanwhile)
+    with pytest.raises(KronbotError) as caught:
+        reader(source.folder, "sub/t.csv", source.place)
+    told = "leads out of the folder" if link == "robot" else "it has become a link while it was read"
+    (mistake,) = caught.value.mistakes
+    assert told in mistake.message and not mistake.text
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files by descriptor are POSIX")
+def test_a_folder_that_is_exchanged_while_the_robot_is_read(tmp_path, monkeypatch):
+    """The tables are those of the folder that the robot file is in."""
+    for name in ("robot", "secret"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "r.yaml").write_text(f"{name}\n")
+    (tmp_path / "now").symlink_to("secret")
+
+    def meanwhile(*given, found=host.located):
+        (tmp_path / "now").unlink()
+        (tmp_path / "now").symlink_to("robot")
+        return found(*given)
+
+    monkeypatch.setattr(host, "located", meanwhile)
+    source = read(str(tmp_path / "now" / "r.yaml"))
+    assert (source.text, source.folder, source.place) == ("secret\n", tmp_path / "now", tmp_path / "secret")
+
+
+def test_links_within_the_folder_are_followed(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "t.csv").write_text("0,1\n1,2\n")
+    (tmp_path / "l.csv").symlink_to(tmp_path / "sub" / "t.csv")
+    (tmp_path / "by").symlink_to("sub")
+    for name in ("l.csv", "by/t.csv"):
+        assert read_table(tmp_path, name).torque() == ((0, 1), (1, 2))

@@ -8,7 +8,8 @@ import re
 import stat
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from itertools import islice
 from pathlib import Path, PurePath
 
@@ -17,6 +18,7 @@ from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import QUOTED_LENGTH, did_you_mean, listing, quote
 from kronbot.errors import DescriptionError, Mistake, UsageError
 from kronbot.records import dataclass
+from kronbot.system.platform import host
 
 STANDARD_INPUT_NAME = "<stdin>"
 _STANDARD_INPUT = ("-", "/dev/stdin")
@@ -34,12 +36,14 @@ _UNPRINTABLE = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe
 class Source:
     """The text of a robot file.
 
-    ``name`` is what messages show, ``folder`` is where files named in the description are looked up (None: nowhere).
+    ``name`` is what messages show, ``folder`` is where files named in the description are looked up (None: nowhere),
+    and ``place`` where that has led, by way of links, when the text was read.
     """
 
     name: str
     text: str
     folder: Path | None
+    place: Path | None = None
 
 
 def read(argument: str) -> Source:
@@ -52,7 +56,7 @@ def read(argument: str) -> Source:
         return Source(STANDARD_INPUT_NAME, decode(STANDARD_INPUT_NAME, content), None)
     path = Path(argument)
     if exists(argument):
-        return Source(argument, decode(argument, read_bytes(path, argument, limits.TEXT_BYTES)), path.parent)
+        return _source(argument, path)
     robots = shipped_robots()
     shipped = robots.get(argument.removesuffix(".yaml"))
     if shipped is None:
@@ -60,8 +64,24 @@ def read(argument: str) -> Source:
         hint = near_file(argument, Path(), (".yaml", ".yml"), robots)
         known = f" (shipped robots: {listing(robots)})" if robots else ""
         raise UsageError(f"no file and no shipped robot {quote(argument)}{hint}{known}")
-    content = read_bytes(shipped, shipped.name, limits.TEXT_BYTES)
-    return Source(shipped.name, decode(shipped.name, content), shipped.parent)
+    return _source(shipped.name, shipped)
+
+
+def _source(name: str, path: Path) -> Source:
+    """The robot file of a path. The folder is the one that it stands in, whatever is exchanged on the way meanwhile."""
+    place = realpath(path.parent)
+
+    def opened() -> int:
+        folder, last = host.located(f"{place}/.", _demand_no_link)
+        with closing(folder):
+            return folder.open(os.path.join(last, path.name or "."), os.O_RDONLY, linked=True)
+
+    return Source(name, decode(name, _content(opened, name, limits.TEXT_BYTES)), path.parent, place)
+
+
+def realpath(folder: Path) -> Path:
+    """Where a path leads, by way of links."""
+    return Path(os.path.realpath(folder))
 
 
 def exists(argument: str) -> bool:
@@ -104,11 +124,39 @@ def read_bytes(path: Path, name: str, limit: int, cure: str = _PIPED) -> bytes:
 
     Never waits: FIFOs and devices are refused, with a ``cure``. Raises DescriptionError at 1:1 of ``name``.
     """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    return _content(lambda: os.open(path, flags), name, limit, cure)
+
+
+def read_beside(place: Path, file: str, name: str, limit: int, cure: str) -> bytes:
+    """The same of a file that a robot file names, in its folder or below, whatever is exchanged there meanwhile.
+
+    ``place`` is where the folder has led; links that lead out of it lead nowhere.
+    """
+
+    def opened() -> int:
+        path = realpath(place / file)
+        if not path.is_relative_to(place):
+            raise OSError(errno.EACCES, "it leads out of the folder of the robot file")
+        folder, last = host.located(str(path), _demand_no_link)
+        with closing(folder):
+            return folder.open(last, os.O_RDONLY)
+
+    return _content(opened, name, limit, cure)
+
+
+def _demand_no_link(found: os.stat_result, place: str, above: os.stat_result | None) -> None:
+    """On a path that has none."""
+    if above is not None:
+        raise OSError(errno.ELOOP, "it has become a link while it was read")
+
+
+def _content(opened: Callable[[], int], name: str, limit: int, cure: str = _PIPED) -> bytes:
+    """What is in an open file, as :func:`read_bytes`."""
     try:
         # Without O_NONBLOCK opening a FIFO waits for a writer; the kind is judged on what was opened, not on the name.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with open(descriptor, "rb", closefd=True) as file:
-            if not stat.S_ISREG(mode := os.fstat(descriptor).st_mode):
+        with open(opened(), "rb") as file:
+            if not stat.S_ISREG(mode := os.fstat(file.fileno()).st_mode):
                 kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
                 raise _at_start(name, f"not a regular file ({kind}); {cure}")
             content = file.read(limit + 1) or b""  # None from what would have to be waited for

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +16,7 @@ from kronbot.description.csv_lines import Line
 from kronbot.description.expressions.expression import CONSTANTS, Expression, ExpressionError, evaluate, parse
 from kronbot.description.mistakes import first_of
 from kronbot.description.wording import did_you_mean, listing, quote
-from kronbot.description.yaml.source import decode, exists, near_file, read_bytes, within
+from kronbot.description.yaml.source import decode, exists, near_file, read_beside, read_bytes, realpath, within
 from kronbot.errors import Argument, DescriptionError, MeasurementError, Mistake, UsageError
 from kronbot.floats import Array
 from kronbot.records import dataclass
@@ -26,6 +27,7 @@ LARGEST = 1 << 29
 MOST = 1e150
 # What stands where nothing was measured.
 MISSING = ("", "nan", "na", "n/a", "null", "none", "-")
+_CURE = "put what it gives into a file"
 _WANTED = "a header of names is wanted here, and rows of numbers below it"
 # Lines that are read at a time.
 BLOCK = 20_000
@@ -199,29 +201,36 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def read(name: str, folder: Path | None = None, word: str = "data") -> Sheet:
-    """The file of a path, from a folder where it is named in a robot file.
-
-    Raises UsageError where there is none, MeasurementError where it cannot be read as text.
-    """
-    path = Path(name) if folder is None else folder / name
-    if not name or not exists(str(path)):
-        hint = near_file(name, Path() if folder is None else folder, (".csv", ".txt"))
+def read(name: str, word: str = "data") -> Sheet:
+    """The file of a path. Raises UsageError where there is none, MeasurementError where it cannot be read as text."""
+    if not name or not exists(name):
+        hint = near_file(name, Path(), (".csv", ".txt"))
         raise UsageError(Argument(word), f": no file {quote(name)}{hint}")
-    shown = str(path)
+    shown = str(Path(name))
+    with _measured():
+        return sheet(shown, read_bytes(Path(name), shown, LARGEST, _CURE))
+
+
+def beside(folder: Path, name: str, place: Path | None) -> Sheet:
+    """A file that a robot file names, whose folder has led to ``place``. Raises MeasurementError."""
+    shown = str(folder / name)
+    with _measured():
+        return sheet(shown, read_beside(place or realpath(folder), name, shown, LARGEST, _CURE))
+
+
+@contextmanager
+def _measured() -> Iterator[None]:
+    """What is wrong with a file is told as of measurements."""
     try:
-        content = read_bytes(path, shown, LARGEST, "put what it gives into a file")
+        yield
     except DescriptionError as error:
         raise MeasurementError(error.mistakes) from None
-    return sheet(shown, content)
 
 
 def sheet(name: str, content: bytes) -> Sheet:
     """The content of a file that messages call so. Raises MeasurementError where it is too much, or no text."""
-    try:
+    with _measured():
         return Sheet(name, decode(name, within(content, name, LARGEST), _WANTED).splitlines())
-    except DescriptionError as error:
-        raise MeasurementError(error.mistakes) from None
 
 
 @dataclass(frozen=True)
