@@ -84,13 +84,21 @@ class Journal:
                 made.hidden = list(map(str, known.get(_HIDDEN) or ()))
                 made._read(count)
             else:
-                os.ftruncate(descriptor, 0)
-                made.end = 0
-                made._write(_MARK + json.dumps({**key, _HIDDEN: made.hidden}).encode()[1:] + b"\n")
+                made._begin(key)
         except BaseException:
             os.close(descriptor)
             raise
         return made
+
+    def _begin(self, key: Key) -> None:
+        """Say what sweep this is. Raises KronbotError where there is no room, and leaves nothing then."""
+        os.ftruncate(self.descriptor, 0)
+        self.end = 0
+        try:
+            self._write(_MARK + json.dumps({**key, _HIDDEN: self.hidden}).encode()[1:] + b"\n")
+        except BaseException:
+            self._removed()
+            raise
 
     def _demand_own(self, place: str) -> None:
         try:
@@ -166,7 +174,8 @@ class Journal:
             while left:
                 left = left[os.write(self.descriptor, left) :]
         except OSError as error:
-            raise Failure(f"the journal {self.name}: {said(error)}; ", Argument("resume"), " goes on") from None
+            cure = ("; ", Argument("resume"), " goes on") if self.places else ()
+            raise Failure(f"the journal {self.name}: {said(error)}", *cure) from None
         self.end += len(content)
 
     @property

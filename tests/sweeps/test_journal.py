@@ -1,7 +1,9 @@
 """The journal of a sweep: whose it is, what of it counts, and that it is nobody else's."""
 
+import errno
 import json
 import os
+import stat
 import zlib
 from dataclasses import replace
 
@@ -257,3 +259,22 @@ def test_one_that_has_just_gone_is_told_as_such(file, part, monkeypatch):
     with pytest.raises(UsageError, match="the sweep that was writing it has just ended"):
         opened(file, resume=True)
     assert not part.exists()
+
+
+@pytest.mark.parametrize("room", [0, 50, 1 << 20])
+def test_where_there_is_nothing_to_resume_nothing_is_left(file, monkeypatch, room):
+    """On a full disk: neither in the line that says what sweep this is, nor in the first rows."""
+    write, task = os.write, swept(Cheap(), {"EI": "0:1:9"}).task
+    left = iter([room])
+
+    def full(descriptor, content):
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return write(descriptor, content)
+        if not (fits := next(left, 0)):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, content[:fits])
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(KronbotError, match=r"^the journal sweep\.csv\.part: No space left on device$"):
+        list(Place.named(str(file)).written(task, lambda task, spans: iter([task.done(0, 3)])))
+    assert not [*file.parent.iterdir()]
