@@ -25,14 +25,15 @@ def main() -> NoReturn:
         signal(SIGINT, _leave_at_once)
     gc.set_threshold(BETWEEN_LOOKS)
     try:
-        from kronbot.system.interruption import ENDED, end, handle, leave, leave_in_time, leave_twice_interrupted
+        from kronbot.system import interruption
+        from kronbot.system.interruption import ENDED, handle
 
-        handle(leave)
+        handle(interruption.leave)
         _mend_streams()
-        leave_in_time()
+        interruption.leave_in_time()
         from kronbot.system.limits import tell_native_exits
 
-        tell_native_exits(end)
+        tell_native_exits(interruption.end)
         _spare_threads()
         from kronbot.cli.main import run
         from kronbot.compute.remembered import MEMORY
@@ -42,7 +43,7 @@ def main() -> NoReturn:
     try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
-        leave_twice_interrupted()
+        interruption.leave_twice_interrupted()
     if code < ENDED:
         import atexit
         from contextlib import suppress
@@ -53,7 +54,7 @@ def main() -> NoReturn:
                 stream.flush()
         if code == 0:
             # The answer is there, and nobody waits for more: a signal ends this, and nothing is lost.
-            handle(lambda *_: os._exit(code))
+            handle(lambda *_: interruption.leave_answered(code))
             MEMORY.keep()
     # Taking traces apart, node by node, would cost up to a tenth of the time, and a Ctrl-C meanwhile a traceback.
     os._exit(code)

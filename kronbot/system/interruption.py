@@ -283,6 +283,13 @@ def end(words: str, code: int) -> NoReturn:
     os._exit(code)
 
 
+def leave_answered(code: int) -> NoReturn:
+    """End the process with the code of its answer, which is told, and leave nothing of what is done after it."""
+    handle(signal.SIG_IGN)
+    end_unfinished()
+    os._exit(code)
+
+
 def leave_twice_interrupted() -> NoReturn:
     """End the process where a second signal came while the first was being answered."""
     leave(_met[0])

@@ -378,13 +378,14 @@ def test_too_large_robots_are_not_kept(folder, monkeypatch):
 
 ASKED = """
 import sys, time
-from kronbot.compute.remembered import Memory
+from kronbot.system.platform import host
 
-def keep(self):
+def rename(folder, name, other, done=host.Folder.rename):
+    done(folder, name, other)
     print("keeping", file=sys.stderr, flush=True)
     time.sleep(60)
 
-Memory.keep = keep
+host.Folder.rename = rename
 sys.argv = ["kronbot", "jacobian", "stacker-numeric"]
 from kronbot.__main__ import main
 main()
@@ -392,14 +393,15 @@ main()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, rare(signal.SIGTERM)])
-def test_who_interrupts_what_comes_after_the_answer_has_it(number):
-    """Nothing was missed, so that nothing is told."""
+def test_who_interrupts_what_comes_after_the_answer_has_it(number, folder):
+    """Nothing was missed, so that nothing is told; nor is anything left of a robot that is half kept."""
     process = subprocess.Popen([sys.executable, "-c", ASKED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr.readline() == "keeping\n"
     process.send_signal(number)
     answer, told = process.communicate()
     assert (process.returncode, told) == (0, "")
     assert "J_T" in answer
+    assert not [*folder.iterdir()]
 
 
 @pytest.mark.slow

@@ -124,11 +124,15 @@ class Cache:
         for name, part in parts.items():
             with open(self._folder.open(f"{place.name}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(part)
-        with ExitStack() as renamed:
-            for name in parts:
-                self._folder.rename(f"{place.name}/{name}", name)
-                renamed.callback(self._forget, parts)  # with another's digest what was there before is wrong, too
-            renamed.pop_all()
+        UNFINISHED[str(place / own)] = forget = partial(self._forget, parts)
+        try:
+            with ExitStack() as renamed:
+                for name in parts:
+                    self._folder.rename(f"{place.name}/{name}", name)
+                    renamed.callback(forget)  # with another's digest what was there before is wrong, too
+                renamed.pop_all()
+        finally:
+            UNFINISHED.pop(str(place / own), None)
         return self.path / own
 
     @contextmanager
@@ -148,8 +152,8 @@ class Cache:
                 self._folder.make(name)
                 yield self.path / name
             finally:
-                UNFINISHED.pop(name, None)
                 remove()
+                UNFINISHED.pop(name, None)  # once nothing is left, whatever ends the process meanwhile
 
     @contextmanager
     def turn(self, key: str, patience: float) -> Iterator[None]:
@@ -260,10 +264,10 @@ class Cache:
                 held.callback(os.close, handle)
                 known = self._locked(name, handle)
             unlock = partial(self._unlock, name, handle)
-            held.callback(unlock)
             place = f"{self.path}/{name} {handle}"
             UNFINISHED[place] = unlock
             held.callback(UNFINISHED.pop, place, None)
+            held.callback(unlock)
             yield known
 
     def _locked(self, name: str, handle: int) -> bool | None:
