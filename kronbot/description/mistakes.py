@@ -51,13 +51,13 @@ def raise_all(mistakes: Iterable[Mistake]) -> None:
         raise DescriptionError(first)
 
 
-def first_of(mistakes: Iterable[Mistake], what: str = "mistake") -> list[Mistake]:
-    """The mistakes in the order of the text; of very many the first, and how many more there are."""
+def first_of(mistakes: Iterable[Mistake], what: str = "mistake", counted: bool = True) -> list[Mistake]:
+    """The mistakes in the order of the text; of very many the first, and how many more there are, if they are known."""
     ordered = sorted(mistakes)
     rest = ordered[limits.MISTAKES :]
     if not rest:
         return ordered
-    count = f"and {len(rest)} more {what}{'s' if len(rest) > 1 else ''}"
+    count = f"and {len(rest)} more {what}{'s' if len(rest) > 1 else ''}" if counted else f"and more {what}s"
     return [*ordered[: limits.MISTAKES], replace(rest[-1], message=count, text="")]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -302,11 +302,12 @@ class Cases:
             columns.update(zip(factor.names, factor.at(own), strict=True))
         return list(zip(*(columns[name] for name in self.names), strict=True))
 
-    def rows_of(self, name: str, value: Value) -> Iterator[int]:
-        """Where a value stands in a column, from 1."""
-        for factor in self.factors:
-            if isinstance(factor, Table) and name in factor.columns:
-                yield from (i for i, each in enumerate(factor.columns[name], 1) if each == value)
+    def listed(self, name: str) -> Sequence[Value]:
+        """The values of a name as they are listed, where not all of them are numbers."""
+        columns = (
+            factor.columns[name] for factor in self.factors if isinstance(factor, Table) and name in factor.columns
+        )
+        return next((column for column in columns if not isinstance(column, Numbers)), ())
 
     def values_of(self, name: str) -> tuple[Value, ...]:
         """The different values of a name where they are listed or few; nothing where they are drawn."""

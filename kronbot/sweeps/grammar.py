@@ -37,7 +37,7 @@ def cases(
     drawn: dict[str, Distribution] = {}
     if table is not None:
         columns = table.items()
-        told = {name: v if isinstance(v, Numbers) else [_value(name, each) for each in v] for name, v in columns}
+        told = {name: v if isinstance(v, Numbers) else _values(name, v) for name, v in columns}
         factors.append(Table.of(told))
     for name, given in over.items():
         each = factor(name, list(given) if isinstance(given, tuple | np.ndarray | range) else given)
@@ -130,7 +130,7 @@ def table(blocks: Iterable[list[str]], name: str) -> Table:
         if wrong.full:
             break
     if wrong.found:
-        raise CasesError(first_of(wrong.found))
+        raise CasesError(first_of(wrong.found, counted=False))
     if not count:
         raise CasesError([Mistake(1, 1, "a header of names is wanted here, and rows of values below it", name)])
     return Table.of({each: _joined(column) for each, column in zip(header, parts, strict=True)})
@@ -246,6 +246,13 @@ def _listed(name: str, text: str) -> list[str]:
     if not all(parts):
         raise UsageError(f"{name}: a value is missing in {quote(text)}")
     return parts
+
+
+def _values(name: str, given: Sequence[object]) -> list[Value]:
+    """Those of a column, in many of whose rows the same words stand."""
+    texts = dict.fromkeys(each for each in given if type(each) is str)
+    words = {each: value(each) for each in texts}
+    return [words[each] if type(each) is str else _value(name, each) for each in given]
 
 
 def _value(name: str, given: object) -> Value:

@@ -220,9 +220,12 @@ def whole(value: Value) -> object:
 def strange_values(robot: Robot, name: str, meaning: Meaning, cases: Cases) -> Iterator[tuple[int, str, str]]:
     """The listed values that can be no numbers, because they are no expressions over the parameters: the row of each,
     its name, and what is wrong."""
-    for value in cases.values_of(name) if meaning.number else ():
-        if isinstance(value, bool | str) and (wrong := _wrong(robot, value)):
-            yield from ((i, name, wrong) for i in cases.rows_of(name, value))
+    known: dict[Value, str | None] = {}
+    for row, value in enumerate(cases.listed(name) if meaning.number else (), 1):
+        if isinstance(value, bool | str):
+            wrong = known[value] if value in known else known.setdefault(value, _wrong(robot, value))
+            if wrong is not None:
+                yield row, name, wrong
 
 
 def strange(wrong: Sequence[tuple[int, str, str]], of_cases: Collection[str]) -> StrangeValues:

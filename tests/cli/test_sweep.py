@@ -24,6 +24,7 @@ from kronbot.cli.main import run
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import shown_path
 from kronbot.errors import StrangeValues
+from kronbot.sweeps import grammar
 from kronbot.sweeps.journal import Journal
 
 ONE = ["--workers", "1"]
@@ -524,3 +525,21 @@ def test_keep_of_a_file_may_be_one_text(tmp_path, capsys):
         assert run(["sweep", str(file), "--format", "csv", *ONE]) == 0
         head = capsys.readouterr().out.splitlines()[0]
         assert head == "case,m,frequencies_free[1],free_coordinates_free,error"
+
+
+@pytest.mark.parametrize("text", ["mu,EI\n" + "0.1,x\n" * 3000, 'EI\n"' + "a\n" * 3000])
+def test_a_text_that_comes_in_many_rows_is_looked_at_once(tmp_path, capsys, monkeypatch, text):
+    """A file of millions of them took minutes; how many more mistakes there are nobody has counted."""
+    looked = []
+
+    def parsed(given, found=grammar.parse):
+        looked.append(given)
+        return found(given)
+
+    monkeypatch.setattr(grammar, "parse", parsed)
+    file = tmp_path / "cases.csv"
+    file.write_text(text)
+    assert run(["sweep", "modes", "khang", "--cases", str(file), *ONE]) == 2
+    told = [line for line in capsys.readouterr().err.splitlines() if "cases.csv:" in line]
+    assert len(told) == 101 and told[-1].endswith(": and more mistakes")
+    assert len(looked) < 10

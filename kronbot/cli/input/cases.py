@@ -46,7 +46,8 @@ class Sheet:
             return error
         lines = self._lines({row for row, _, _ in wrong})
         names = list(self.columns)
-        return CasesError(first_of(lines[row].mistake(why, names.index(name)) for row, name, why in wrong))
+        told = (lines[row].mistake(why, names.index(name)) for row, name, why in wrong)
+        return CasesError(first_of(told, counted=False))
 
     def _lines(self, rows: set[int]) -> dict[int, Line]:
         """Those of rows, by number; the header is row 0."""
@@ -59,6 +60,8 @@ class Sheet:
                 if row in rows:
                     found[row] = Line(self.name, number, text)
                 row += 1
+            if len(found) == len(rows):
+                break
             read += len(some)
         return found
 
