@@ -7,6 +7,7 @@ or met by a library that trusts its types. What is none raises UsageError with t
 
 from __future__ import annotations
 
+import cmath
 import inspect
 import math
 import os
@@ -74,6 +75,11 @@ def asking(value: object, word: str) -> Iterator[None]:
 # Text and names
 
 
+def own(value: object) -> Any:
+    """Text as str itself, whose methods are not the caller's; what is no text as it is."""
+    return str.__str__(value) if is_a(value, str) else value
+
+
 def text(value: object, word: str) -> str:
     """Text, as str itself."""
     if not is_a(value, str):
@@ -131,7 +137,7 @@ def listed(value: object, every: Collection[str], word: str) -> list[str]:
         given = [name.strip() for name in text(value, word).split(",") if name.strip()]
         return list(every) if given == ["all"] else given
     if is_a(value, Set):  # in an order that is the same every time
-        return sorted(text(each, word) for each in islice(iter(value), ENTRY_LIMIT))
+        return sorted(text(each, word) for each in _taken(value, word))
     if type(value) is tuple and not value:
         return []
     return [text(each, word) for each in entries(value, word)]
@@ -163,11 +169,11 @@ def read(value: object, word: str, limit: int) -> tuple[str, bytes] | None:
     if not callable(getattr(type(value), "read", None)):
         return None
     with asking(value, word):
-        content, name = value.read(limit + 1), getattr(value, "name", None)  # type: ignore[attr-defined]
+        content, name = map(own, (value.read(limit + 1), getattr(value, "name", None)))  # type: ignore[attr-defined]
     if not is_a(content, str | bytes):
         raise UsageError(Argument(word), f": {shown(value)} gives no text")
-    named = str.__str__(name) if is_a(name, str) else word
-    return named, content.encode("utf-8", "surrogatepass") if is_a(content, str) else bytes(content)
+    held = content.encode("utf-8", "surrogatepass") if is_a(content, str) else bytes.__getitem__(content, slice(None))
+    return name if is_a(name, str) else word, held
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -203,7 +209,8 @@ def progress(value: object) -> Progress:
         return unheeded
     if not callable(value):
         raise UsageError(f"progress: a function of the share that is done is wanted, not {shown(value)}")
-    with suppress(ValueError):  # of what is not written in Python, nobody may know the signature
+    # Of what is not written in Python, nobody may know the signature.
+    with asking(value, "progress"), suppress(ValueError):
         try:
             inspect.signature(value).bind(1.0)
         except TypeError as error:
@@ -223,21 +230,24 @@ def is_list(value: object) -> bool:
 
 
 def entries(value: object, word: str) -> list[object]:
-    """The entries of a list, a tuple or an array."""
+    """The entries of a list, a tuple or an array; texts among them are our own."""
     if type(value) in (list, tuple) and len(value) <= ENTRY_LIMIT:  # type: ignore[arg-type]
-        return [*value]  # type: ignore[misc]
+        return [own(each) for each in value]  # type: ignore[attr-defined]
     if not is_list(value):
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
     value = _base(value, word) if is_a(value, np.ndarray) else value
     if is_a(value, np.ndarray) and not value.ndim:
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
-    found: list[object] = []
+    if type(value) in (list, tuple, range, np.ndarray) and len(value[ENTRY_LIMIT : ENTRY_LIMIT + 1]):  # type: ignore[index]
+        raise UsageError(Argument(word), f": more than {ENTRY_LIMIT} entries")
+    return [own(each) for each in _taken(value, word)]
+
+
+def _taken(value: object, word: str, ask: Callable[[Any], Iterable[object]] = iter) -> list[Any]:
+    """What a caller's object gives one by one; what never ends is found out."""
     with asking(value, word):
-        known = type(value) in (list, tuple, range, np.ndarray)
-        many = known and len(value[ENTRY_LIMIT : ENTRY_LIMIT + 1]) > 0  # type: ignore[index]
-        if not many:
-            found = list(islice(iter(value), ENTRY_LIMIT + 1))  # type: ignore[call-overload]
-    if many or len(found) > ENTRY_LIMIT:
+        found = list(islice(ask(value), ENTRY_LIMIT + 1))
+    if len(found) > ENTRY_LIMIT:
         raise UsageError(Argument(word), f": more than {ENTRY_LIMIT} entries")
     return found
 
@@ -248,19 +258,15 @@ def is_named(value: object) -> bool:
 
 
 def pairs(value: object, word: str) -> dict[str, object]:
-    """The entries of a mapping by their names, the columns of a table."""
+    """The entries of a mapping by their names, the columns of a table; texts among them are our own."""
     if not is_named(value):
         raise UsageError(Argument(word), f": values by name are wanted, like {{'name': ...}}, not {shown(value)}")
-    with asking(value, word):
-        items = [(key, entry) for key, entry in islice(iter(value.items()), ENTRY_LIMIT + 1)]  # type: ignore[attr-defined]
-    if len(items) > ENTRY_LIMIT:
-        raise UsageError(Argument(word), f": more than {ENTRY_LIMIT} entries")
     found: dict[str, object] = {}
-    for key, entry in items:
+    for key, entry in _taken(value, word, lambda held: ((name, each) for name, each in held.items())):
         name = text(key, f"a name in {word}")
         if name in found:
             raise UsageError(Argument(word), f": {quote(name)} is given twice")
-        found[name] = entry
+        found[name] = own(entry)
     return found
 
 
@@ -323,6 +329,28 @@ def _base(value: npt.NDArray[Any], word: str) -> npt.NDArray[Any]:
         if type(value) is not np.ndarray and np.ma.is_masked(value):
             raise UsageError(Argument(word), ": masked entries have no value: fill them")
         return np.asarray(value)
+
+
+def numbers_and_mask(value: object, word: str) -> tuple[object, npt.NDArray[np.bool_] | None]:
+    """What an array holds, under its mask, too, and what the mask hides; None where it has none."""
+    if not is_a(value, np.ma.MaskedArray):
+        return value, None
+    held = np.ndarray.view(value, np.ndarray)
+    with asking(value, word):
+        return held, np.broadcast_to(np.asarray(np.ma.getmask(value), dtype=bool), held.shape)
+
+
+def complex_number(value: object, word: str) -> complex:
+    """A finite number that may be complex."""
+    if is_a(value, np.complexfloating):
+        with np.errstate(all="ignore"):
+            value = np.generic.astype(value, np.complex128)
+    if not is_a(value, complex):
+        return complex(number(value, {}, word))
+    found = complex.__add__(value, 0j)
+    if not cmath.isfinite(found):
+        raise UsageError(Argument(word), f": {shown(found)} is not finite")
+    return found
 
 
 def _as_float(value: Real | Decimal) -> float:

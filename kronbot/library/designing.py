@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import cmath
 import re
 from collections.abc import Mapping, Sequence
 
 from kronbot.description.choices import SHAPERS
-from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments
@@ -72,14 +70,10 @@ def _poles(given: object) -> Sequence[complex]:
     found = []
     for entry in entries:
         try:
-            pole = complex(_IMAGINARY.sub("j", str.replace(entry, " ", "")) if is_a(entry, str) else entry)  # type: ignore[call-overload]
-        except Exception:
-            raise UsageError(Argument("poles"), f": a pole like -4 or -2+3j is wanted, not {_told(entry)}") from None
-        if not cmath.isfinite(pole):
-            raise UsageError(Argument("poles"), f": a pole is finite, not {pole}")
+            told = complex(_IMAGINARY.sub("j", entry.replace(" ", ""))) if is_a(entry, str) else entry
+        except ValueError:
+            why = f": a pole like -4 or -2+3j is wanted, not {arguments.shown(entry)}"
+            raise UsageError(Argument("poles"), why) from None
+        pole = arguments.complex_number(told, "poles")
         found.append(complex(pole.real, abs(pole.imag)))
     return found
-
-
-def _told(entry: object) -> str:
-    return quote(entry) if is_a(entry, str) else arguments.shown(entry)

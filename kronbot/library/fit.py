@@ -156,8 +156,7 @@ def _beside(robot: Robot, word: str, name: str) -> Table:
 
 def _column(values: object, word: str) -> Array:
     """A column of numbers, NaN where there is none."""
-    if is_a(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(float), np.nan)
+    values, hidden = arguments.numbers_and_mask(values, word)
     plain = arguments.array_like(values, word)
     arguments.demand_room(plain, word)
     if is_a(plain, np.ndarray) and plain.dtype.kind in "iuf":
@@ -170,6 +169,8 @@ def _column(values: object, word: str) -> Array:
         made = np.where(missing, np.nan, arguments.array(filled, {}, word, 1))
     if made.ndim != 1:
         raise UsageError(Argument(word), f": a column of numbers is wanted, not {arguments.shown(made)}")
+    if hidden is not None:  # what is under a mask is looked at as all else, and was not measured
+        made[hidden] = np.nan
     if np.isinf(made).any():
         raise UsageError(Argument(word), ": a value is not finite; None or NaN stands where nothing was measured")
     return made
@@ -229,6 +230,7 @@ def _estimated(robot: Robot, estimate: object, told: Fit) -> tuple[list[str], di
         if not bounds:
             raise UsageError("the robot has no parameters to fit: put some under 'parameters' in its file")
     else:
+        estimate = arguments.own(estimate)
         if is_a(estimate, str) and "=" in estimate:
             cure = f"{{{quote(estimate.partition('=')[0])}: (least, most)}}, not the text {quote(estimate)}"
             raise UsageError(Argument("estimate"), f": give bounds by name, {cure}")

@@ -111,7 +111,7 @@ def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
         if given.ndim:  # before any of very many values is read
             _indices(robot, given.shape[-1], word)
     elif is_a(given, str):
-        raise UsageError(Argument(word), f": give values by name or as a list, not the text {quote(given)}")
+        raise UsageError(Argument(word), f": give values by name or as a list, not the text {arguments.shown(given)}")
     elif is_a(given, Mapping) or arguments.is_named(given):
         named = arguments.pairs(given, word)
         places = [_index(robot, name, word) for name in named]

@@ -52,13 +52,21 @@ def fails(*arguments, **named):
 
 
 class Name(str):
-    """Text that cannot be compared, hashed or written."""
+    """Text of which nothing can be asked."""
 
-    __eq__ = __hash__ = __str__ = __repr__ = __format__ = fails
+
+for _method in dir(str):
+    if _method not in ("__new__", "__init__", "__class__", "__doc__", "__getattribute__"):
+        setattr(Name, _method, fails)
 
 
 class Number(float):
     __float__ = __repr__ = __str__ = __eq__ = __lt__ = __le__ = __gt__ = __add__ = __mul__ = fails
+    __hash__ = None
+
+
+class Complex(complex):
+    __complex__ = __repr__ = __str__ = __eq__ = __add__ = __abs__ = fails
     __hash__ = None
 
 
@@ -73,6 +81,28 @@ class Items(dict):
 
 class Entries(list):
     __iter__ = __len__ = __getitem__ = fails
+
+
+class Names(set):
+    __iter__ = __len__ = __contains__ = __repr__ = fails
+
+
+class Masked(np.ma.MaskedArray):
+    astype = filled = __iter__ = __repr__ = __len__ = __getitem__ = fails
+
+
+class Open:
+    """A file from which hostile text comes."""
+
+    def read(self, size):
+        return Name("nothing")
+
+
+class Watching:
+    """What might be told a share, and does not say how."""
+
+    __call__ = __repr__ = fails
+    __signature__ = property(fails)
 
 
 class Endless(list):
@@ -121,6 +151,7 @@ HOSTILE = {
     "True": lambda: True,
     "numpy bool": lambda: np.True_,
     "complex": lambda: 1 + 0j,
+    "hostile complex": lambda: Complex(1j),
     "numpy complex": lambda: np.complex128(1),
     "nan": lambda: math.nan,
     "inf": lambda: -math.inf,
@@ -142,6 +173,12 @@ HOSTILE = {
     "text": lambda: "nothing of that name",
     "masked": lambda: np.ma.masked,
     "masked array": lambda: np.ma.array([0.1, 0.2], mask=[True, False]),
+    "masked text": lambda: np.ma.array(["q9"]),
+    "masked complex": lambda: np.ma.array([0.1, 0.2j], mask=[False, True]),
+    "masked bools": lambda: np.ma.array([True, False]),
+    "masked dates": lambda: np.ma.array(np.zeros(2, "datetime64[D]")),
+    "masked objects": lambda: np.ma.array([0.1, object()], dtype=object),
+    "hostile masked": lambda: np.ma.array([0.1, 1j]).view(Masked),
     "complex array": lambda: np.array([0.1, 0.2j]),
     "bool array": lambda: np.array([True, False]),
     "nan array": lambda: np.array([0.1, math.nan]),
@@ -166,6 +203,9 @@ HOSTILE = {
     "generator": lambda: (each for each in (0.1, 0.2)),
     "iterator": lambda: iter([0.1]),
     "set": lambda: {0.1, 0.2},
+    "hostile set": lambda: Names(["q1"]),
+    "hostile file": Open,
+    "hostile function": Watching,
     "symbol": lambda: casadi.SX.sym("x"),
     "symbolic matrix": lambda: casadi.MX.sym("x", 2),
     "hostile path": Path,
@@ -297,6 +337,19 @@ RIGHT = {
     **dict.fromkeys(("overwrite", "resume", "strict", "plot", "indices", "open"), {"True", "numpy bool"}),
     **dict.fromkeys(("short", "shared", "equilibrium", "buckling", "generalized", "lqr"), {"True", "numpy bool"}),
 }
+# And of what is right among the entries of an argument: nothing measured, a parameter without bounds.
+RIGHT_WITHIN = {"data": {"nan"}, "estimate": {"Nones"}}
+
+
+def within(right):
+    """An argument with another first entry, or first entry of its first entry, as functions of that entry."""
+    if isinstance(right, dict) and right:
+        name, *_ = right
+        yield lambda entry: {**right, name: entry}
+        for put in within(right[name]):
+            yield lambda entry, put=put: {**right, name: put(entry)}
+    elif isinstance(right, list | tuple) and right:
+        yield lambda entry: [entry, *right[1:]]
 
 
 def public(owner):

@@ -1,6 +1,7 @@
 """The library called with what it does not take: every argument of everything public, by plan and by chance."""
 
 import copy
+import math
 import pickle
 import random
 import subprocess
@@ -15,7 +16,7 @@ from thinned import rare, thinned
 
 import kronbot
 from kronbot.errors import KronbotError, UsageError
-from kronbot.library import arguments
+from kronbot.library import arguments, designing, fit
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,52 @@ def test_every_argument_is_looked_at(caller, name):
             assert "0x" not in words, (argument, what)
             assert "--" not in words, (argument, what)
             assert str(pickle.loads(pickle.dumps(refused.value))) == words
+
+
+@pytest.mark.usefixtures("swept_here")
+@pytest.mark.parametrize("kinds", [list(abuse.HOSTILE)[::9], rare(list(abuse.HOSTILE))])
+def test_every_entry_is_looked_at(caller, kinds):
+    """Entries of lists and mappings are met by what does not take them, too."""
+    for name in abuse.CALLS:
+        right = caller.arguments(name)
+        for argument in right.keys() - {"options"}:  # of which a case replaces the first
+            for put in abuse.within(right[argument]):
+                for what in kinds:
+                    if what in abuse.RIGHT_WITHIN.get(argument, ()):
+                        continue
+                    given = {**right, argument: put(abuse.HOSTILE[what]())}
+                    with pytest.raises(KronbotError) as refused:
+                        pytest.fail(f"{argument}: {what} gives {type(caller.call(name, given))}")
+                    assert str(refused.value).isprintable(), (name, argument, what)
+
+
+def test_poles_are_numbers(caller):
+    """No switch, nothing masked, no array, nothing infinite; complex numbers of every kind, and texts."""
+    nones = [True, np.False_, np.ma.masked, np.timedelta64(1, "s"), np.array([-1.0]), abuse.Name("x"), None]
+    for none in (*nones, math.nan, complex(1, math.inf), np.clongdouble(1e300) ** 5):
+        with pytest.raises(UsageError, match="poles"):
+            caller.robot.design(poles=[none, -2, -3, -4])
+    for half in (0.5 - 1j, np.complex64(0.5 + 1j), np.clongdouble(0.5 + 1j), abuse.Complex(0.5 + 1j), "0.5 + 1i"):
+        assert designing.wish({}, False, [half], None, None, None, None, None).poles == [0.5 + 1j]
+
+
+def test_columns_are_looked_at_under_their_masks(caller):
+    """What a mask hides is met as all else; then nothing was measured there."""
+    robot, column = caller.robot, np.ma.array([0.1, math.inf, 0.3], mask=[False, True, False]).view(abuse.Masked)
+    found = fit.table({"theta": column}, "data").numbers(["theta"])["theta"]
+    assert np.array_equal(found, [0.1, math.nan, 0.3], equal_nan=True)
+    asked = {"question": "statics", "estimate": "EI"}
+    fitted = {"q1": [0, 0.3], "q2": [0.1, 0.2], "endpoint.y": [-0.04, 0.38]}
+    for call in (
+        lambda hostile: robot.fit({**fitted, **hostile}, **asked),
+        lambda hostile: robot.fit(fitted, validate={**fitted, **hostile}, **asked),
+        lambda hostile: robot.fit(None, plan=1, candidates={**fitted, **hostile}, **asked),
+        lambda hostile: robot.plan(follow={"t": [0, 1], **hostile}),
+        lambda hostile: robot.plan({"q1": 0.1}, duration=1, through={"t": [0.2, 0.5], **hostile}),
+    ):
+        for what in (each for each in abuse.HOSTILE if "masked" in each and each != "masked array"):
+            with pytest.raises(UsageError, match="q1: .* (is not a number|is wanted|cannot be used)"):
+                call({"q1": abuse.HOSTILE[what]()})
 
 
 @pytest.mark.parametrize("kinds", [list(abuse.HALVES)[::6], rare(list(abuse.HALVES))])
