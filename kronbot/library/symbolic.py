@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Question
 from kronbot.description.called import called_by_name
+from kronbot.description.wording import listing
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
 from kronbot.library.answering import Subject, in_words
@@ -105,12 +106,14 @@ def closed_forms(robot: Robot, question: Question, writing: Writing) -> Result:
     summary: dict[str, Scalar] = {f"where.{name}": meaning for name, meaning in written.meanings.items()}
     if not written.complete:
         summary["simplified"] = False
+    empty = [name for name, array in written.arrays.items() if not array.values.size]
     return Result(
         question.purpose,
         robot.name,
         robot.order,
         arrays=written.arrays,
         summary=summary,
+        warnings=(f"nothing is left that moves: {listing(empty)} have no entries",) if empty else (),
         source=written.source,
         language=writing.style,
         about=robot,

@@ -156,7 +156,7 @@ def formulas(question: Question, writing: Writing) -> Formulas:
     for name, form in forms.items():
         quantity = question.quantities[name]
         with in_time(name):
-            texts = np.array(entries(form), dtype=object)
+            texts = np.array(entries(form), dtype=object).reshape(form.matrix.shape)  # also without rows
             meanings |= dict(form.legend(latex=writing.style == "latex"))
             if writing.style == "python":
                 source[name] = form.python(name)

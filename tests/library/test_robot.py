@@ -243,6 +243,32 @@ def test_formulas(arm):
         arm.at_order("exact").symbolic().jacobian()
 
 
+@pytest.mark.parametrize("style", ["text", "latex", "python"])
+def test_formulas_of_nothing_are_empty_and_a_warning_says_so(arm, style):
+    """Where no coordinate is left: the shapes of the numbers, whichever style, and functions that run."""
+    still = kronbot.loads("""
+        kronbot: 1
+        name: still
+        gravity: [0, 0, 0]
+        links: [{name: b, joint: {type: fixed}, pose: {}, rigid: {mass: 1}}]
+        """)
+    rigid = arm.at_order("0")
+    asked = [
+        ("linearize", rigid, {"lock": "all"}),
+        *((name, still, {}) for name in ("linearize", "dynamics", "jacobian")),
+    ]
+    for question, robot, given in asked:
+        formulas, numbers = (getattr(each, question)(**given) for each in (robot.symbolic(style, shared=True), robot))
+        for name, array in formulas.arrays.items():
+            assert name not in numbers or array.values.shape == numbers[name].shape
+            assert 0 in array.values.shape
+            if style == "python":
+                exec(formulas.source[name], held := {})
+                assert np.size(held[name](*[0.0] * held[name].__code__.co_argcount)) == 0
+        assert "simplified" not in formulas.summary
+        assert formulas.warnings == (f"nothing is left that moves: {', '.join(formulas)} have no entries",)
+
+
 def test_nothing_in_an_answer_can_be_changed(arm):
     """Neither mappings nor numbers, by whatever name; answers can be put into sets."""
     answer, run = arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05, solver="rodas")

@@ -89,9 +89,9 @@ class ClosedForm:
         brackets; the result replaces an entry where it is not longer and agrees in numbers with the trace. To be called
         before :meth:`short` and :meth:`shared`.
         """
-        if seconds <= 0.0:
-            return replace(self, complete=False)
         entries = list(self.matrix)
+        if seconds <= 0.0:
+            return replace(self, complete=not entries)
         writer, sizes = _Writer(entries, self.inputs, seconds), trees.each_operations(entries)
         known: dict[Expr, Expr] = {}
         complete = True
