@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from kronbot.errors import Argument, UnknownName
-from kronbot.kinds import is_a
+from kronbot.kinds import is_a, kind_of
 
 QUOTED_LENGTH: Final = 60
 """Longest text that is quoted whole, characters."""
@@ -122,7 +122,7 @@ def no_entry(name: object, held: Iterable[str], what: str = "entry") -> UnknownN
     """The refusal of a name that nothing has."""
     if is_a(name, str):
         return unknown(str.__str__(name), held, f"no {what} ")
-    return UnknownName(f"entries have names: text is wanted, not a {type(name).__name__}")
+    return UnknownName(f"entries have names: text is wanted, not a {quote(kind_of(name))[1:-1]}")
 
 
 def did_you_mean(word: str, options: Iterable[str], shown: Callable[[str], str] = str) -> str:

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from decimal import Decimal
 from itertools import islice
 from numbers import Real
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from kronbot.description.expressions.expression import ExpressionError, evaluate
 from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array, is_finite
-from kronbot.kinds import is_a
+from kronbot.kinds import has, is_a, kind_of
 
 NumberLike: TypeAlias = float | str
 Known: TypeAlias = Mapping[str, float | None]
@@ -38,6 +38,7 @@ ENTRY_LIMIT = 10_000_000
 # Numbers of an array, which may take no memory however many it has, until it is copied.
 NUMBER_LIMIT = 100_000_000
 _FLOAT64 = np.dtype(np.float64)
+_ONE_FLOAT = {id(float)}
 _LISTS = (Sequence, np.ndarray)
 _NO_LISTS = (str, bytes, bytearray, memoryview)
 
@@ -50,13 +51,15 @@ def shown(value: object) -> str:
     """A value in a message: numbers and text as they are, of others the type, whose ``repr`` may do anything."""
     if is_a(value, str):
         return quote(str.__str__(value))
-    if value is None or type(value) in (bool, float, complex) or (type(value) is int and value.bit_length() < 200):
+    # By identity: a metaclass may raise where it is asked what its class is equal to.
+    plain = value is None or any(type(value) is kind for kind in (bool, float, complex))
+    if plain or (type(value) is int and value.bit_length() < 200):
         return repr(value)
     if is_a(value, np.ndarray):
         return f"an array of shape {np.ndarray.shape.__get__(value)}"
     if type(value) is int:
         return "an integer of 60 digits or more"
-    return f"a value of type {quote(type.__getattribute__(type(value), '__name__'))[1:-1]}"
+    return f"a value of type {quote(kind_of(value))[1:-1]}"
 
 
 @contextmanager
@@ -67,7 +70,7 @@ def asking(value: object, word: str) -> Iterator[None]:
     except UsageError:
         raise
     except Exception as error:
-        why = quote(type(error).__name__)[1:-1]
+        why = quote(kind_of(error))[1:-1]
         raise UsageError(Argument(word), f": {shown(value)} cannot be used, asking it raises {why}") from None
 
 
@@ -166,7 +169,7 @@ def path(value: object, word: str) -> str:
 
 def read(value: object, word: str, limit: int) -> tuple[str, bytes] | None:
     """The name of an open file and what comes from it, a byte more than ``limit`` at most; None of what is none."""
-    if not callable(getattr(type(value), "read", None)):
+    if not has(value, "read"):
         return None
     with asking(value, word):
         content, name = map(own, (value.read(limit + 1), getattr(value, "name", None)))  # type: ignore[attr-defined]
@@ -229,16 +232,28 @@ def is_list(value: object) -> bool:
     return is_a(value, _LISTS) and not is_a(value, _NO_LISTS)
 
 
+def is_plain_list(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+    """Whether a value is a list or a tuple itself."""
+    kind = type(value)
+    return kind is list or kind is tuple
+
+
+def are_floats(values: Iterable[object]) -> bool:
+    """Whether values, one at least, are floats themselves."""
+    return set(map(id, map(type, values))) == _ONE_FLOAT
+
+
 def entries(value: object, word: str) -> list[object]:
     """The entries of a list, a tuple or an array; texts among them are our own."""
-    if type(value) in (list, tuple) and len(value) <= ENTRY_LIMIT:  # type: ignore[arg-type]
-        return [own(each) for each in value]  # type: ignore[attr-defined]
+    if is_plain_list(value) and len(value) <= ENTRY_LIMIT:
+        return [own(each) for each in value]
     if not is_list(value):
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
     value = _base(value, word) if is_a(value, np.ndarray) else value
     if is_a(value, np.ndarray) and not value.ndim:
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
-    if type(value) in (list, tuple, range, np.ndarray) and len(value[ENTRY_LIMIT : ENTRY_LIMIT + 1]):  # type: ignore[index]
+    kind = type(value)
+    if (is_plain_list(value) or kind is range or kind is np.ndarray) and len(value[ENTRY_LIMIT : ENTRY_LIMIT + 1]):  # type: ignore[index]
         raise UsageError(Argument(word), f": more than {ENTRY_LIMIT} entries")
     return [own(each) for each in _taken(value, word)]
 
@@ -254,7 +269,7 @@ def _taken(value: object, word: str, ask: Callable[[Any], Iterable[object]] = it
 
 def is_named(value: object) -> bool:
     """Whether a value has entries by name: a mapping, or what has keys and items as one (those of pandas)."""
-    return is_a(value, Mapping) or all(hasattr(type(value), word) for word in ("keys", "items"))
+    return is_a(value, Mapping) or has(value, "keys", "items")
 
 
 def pairs(value: object, word: str) -> dict[str, object]:
@@ -449,11 +464,10 @@ def _of_floats(value: object, depth: int) -> Array | None:
     if type(value) is np.ndarray:
         if value.dtype is not _FLOAT64 or not 0 < value.ndim <= depth:
             return None
-    elif type(value) is not float:
-        if not depth or type(value) not in (list, tuple) or set(map(type, value)) != {float}:  # type: ignore[call-overload]
-            return None
-        if len(value) > ENTRY_LIMIT:  # type: ignore[arg-type]
-            return None
+    elif type(value) is not float and not (
+        depth and is_plain_list(value) and are_floats(value) and len(value) <= ENTRY_LIMIT
+    ):
+        return None
     made = np.array(value, dtype=np.float64) + 0.0
     return made if is_finite(made) else None
 

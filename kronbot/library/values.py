@@ -115,13 +115,13 @@ def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
     elif is_a(given, Mapping) or arguments.is_named(given):
         named = arguments.pairs(given, word)
         places = [_index(robot, name, word) for name in named]
-        if set(map(type, named.values())) == {float}:  # most often
+        if arguments.are_floats(named.values()):  # most often
             return [_Part.of(places, arguments.array([*named.values()], robot.description.values, word, depth=1))]
         columns = [_column(robot, value, word)[..., None] for value in named.values()]
         return [_Part.of([place], column) for place, column in zip(places, columns, strict=True)]
     elif not arguments.is_list(given):
         raise UsageError(Argument(word), f": give values by name or as a list, not {arguments.shown(given)}")
-    elif type(given) in (list, tuple) and given and type(given[0]) in (str, int, float):
+    elif arguments.is_plain_list(given) and given and any(type(given[0]) is kind for kind in (str, int, float)):
         _indices(robot, len(given), word)
     table = arguments.array(given, robot.description.values, word)
     table = table if table.ndim else table[None]

@@ -126,6 +126,27 @@ class Gone:
     __len__ = __iter__ = __float__ = __array__ = __repr__ = fails
 
 
+class Unequal(type):
+    """Of a class that is not to be hashed, named or compared."""
+
+    __eq__ = __hash__ = fails
+    __name__ = property(fails)
+
+
+class Same(type):
+    """Of a class that says that it is any other one."""
+
+    __hash__ = type.__hash__
+
+    def __eq__(cls, other):
+        return True
+
+
+class Silent(type):
+    def __getattribute__(cls, name):
+        raise Raising
+
+
 class Path:
     __fspath__ = __repr__ = fails
 
@@ -209,6 +230,11 @@ HOSTILE = {
     "symbol": lambda: casadi.SX.sym("x"),
     "symbolic matrix": lambda: casadi.MX.sym("x", 2),
     "hostile path": Path,
+    **{
+        f"{kind.__name__} {base.__name__}": kind("Kind", (base,), {})
+        for kind in (Unequal, Same, Silent)
+        for base in (object, Entries)
+    },
     "hostile class": Gone,
     "hostile class in a list": lambda: [Gone(), Gone()],
     "hostile class by name": lambda: {"q1": Gone()},

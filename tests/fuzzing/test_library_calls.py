@@ -73,7 +73,7 @@ def test_every_entry_is_looked_at(caller, kinds):
                     given = {**right, argument: put(abuse.HOSTILE[what]())}
                     with pytest.raises(KronbotError) as refused:
                         pytest.fail(f"{argument}: {what} gives {type(caller.call(name, given))}")
-                    assert str(refused.value).isprintable(), (name, argument, what)
+                    assert str(refused.value).replace("\n", "").isprintable(), (name, argument, what)
 
 
 def test_poles_are_numbers(caller):
