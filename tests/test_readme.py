@@ -103,6 +103,7 @@ def commands():
 LINES = list(commands())
 # What other pictures and files of the same answers show by default.
 LONG = ["kronbot simulate canadarm --plot run.png", "kronbot statics piedboeuf --plot figures.pdf"]
+LONG += ["kronbot statics piedboeuf --order all -o sweep.csv", "kronbot modes spin-up --qd q1=4 --convergence 5"]
 
 
 @pytest.mark.parametrize("line", thinned(LINES, [line for line in LINES if line not in LONG]))

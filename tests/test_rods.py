@@ -56,7 +56,7 @@ BISSHOPP_DRUCKER = {
 }
 
 
-@pytest.mark.parametrize("load", BISSHOPP_DRUCKER)
+@pytest.mark.parametrize("load", thinned([*BISSHOPP_DRUCKER], [*BISSHOPP_DRUCKER][-1:]))
 def test_bisshopp_and_drucker(load):
     """Shooting, elliptic integrals and the table, for a rod that is not of unit size."""
     length, EI = 0.7, 3.1
@@ -70,7 +70,7 @@ def test_bisshopp_and_drucker(load):
 
 @pytest.mark.parametrize(
     ("load", "degrees"),
-    thinned(list(itertools.product((0.5, 8.0), (5, 60, 120, 175))), [(0.5, 60), (8.0, 5), (8.0, 120), (8.0, 175)]),
+    thinned(list(itertools.product((0.5, 8.0), (5, 60, 120, 175))), [(0.5, 60), (8.0, 175)]),
 )
 def test_inclined_forces(load, degrees):
     """Pulling, pushing, and pushing far beyond Euler's load slightly off the axis, up and mirrored down."""
@@ -242,6 +242,7 @@ def energies(length, K, force, weight, curvature, rtol=1e-12):
     return solve_ivp(slope, (0, length), start, method="DOP853", rtol=rtol, atol=rtol).y[-count:, -1]
 
 
+@pytest.mark.slow
 def test_spatial_rod_has_the_least_energy():
     """The energy is stationary in its curvatures, and every one of these variations costs energy."""
     rod = kirchhoff_rod(**SPATIAL)
@@ -325,7 +326,7 @@ ANSYS = {
 
 @pytest.mark.parametrize(
     ("load", "degrees"),
-    thinned([(load, degrees) for load in ANSYS for degrees in ANSYS[load]], [(13.345, 0), (13.345, 45), (13.345, 90)]),
+    thinned([(load, degrees) for load in ANSYS for degrees in ANSYS[load]], [(13.345, 45)]),
 )
 def test_princeton_beam_of_others(load, degrees):
     """Within the shear and stretch of Ansys' elements where nothing twists, and within their torsion where it does."""

@@ -261,7 +261,7 @@ def test_odd_axes_and_turned_bodies_against_an_independent_reading():
     agree(ODD, 1, ROUNDING)
 
 
-@pytest.mark.parametrize("seed", [0, 1, *map(rare, range(2, 6))])
+@pytest.mark.parametrize("seed", [0, *map(rare, range(1, 6))])
 def test_random_trees_against_an_independent_reading(seed):
     agree(random_urdf(seed), seed, ROUNDING)
 
@@ -320,7 +320,7 @@ def agrees_with_pinocchio(text, seed, tip):
 
 
 @others
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *map(rare, range(1, 3))])
 def test_a_hand_written_arm_against_pinocchio(seed):
     # Pinocchio's reader demands limits where the format does.
     agrees_with_pinocchio(ODD, seed, None)
@@ -330,7 +330,7 @@ def test_a_hand_written_arm_against_pinocchio(seed):
 @pytest.mark.parametrize(
     ("name", "tip"),
     [
-        ("ur5_robot", "tool0"),
+        rare("ur5_robot", "tool0"),
         rare("talos_left_arm", None),
         ("kinova", "j2s6s200_end_effector"),  # continuous joints
         rare("tiago_no_hand", None),
@@ -1124,6 +1124,7 @@ def test_a_floating_joint_in_the_root_makes_a_floating_base():
     assert any("elements 'dynamics' of planar and floating joints (1: 'free')" in note for note in moved.notes)
 
 
+@pytest.mark.slow
 @others
 def test_a_floating_joint_elsewhere_is_six_joints():
     """On a root that has a mass of its own."""

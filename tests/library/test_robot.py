@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from robots_in_tests import shipped_robot
-from thinned import thinned
+from thinned import rare, thinned
 
 import kronbot
 from kronbot.cli.main import run
@@ -128,7 +128,7 @@ COMMANDS = {
     "simulate canadarm --duration 0.02 --step 0.01 --solver rodas": lambda r: r.simulate(0.02, 0.01, solver="rodas"),
 }
 
-USUAL = [line for line in COMMANDS if line.split()[0] in ("check", "jacobian", "dynamics", "statics", "simulate")]
+USUAL = [line for line in COMMANDS if line.split()[0] in ("check", "statics", "simulate")]
 
 
 @pytest.mark.parametrize("line", thinned(list(COMMANDS), USUAL))
@@ -225,6 +225,7 @@ def test_a_stopped_computation_leaves_what_it_has(arm):
     assert lost.value.partial.summary["cases"] == 1
 
 
+@pytest.mark.slow
 def test_other_orders_and_motions(arm):
     """The same file, the same parameters."""
     bent = kronbot.loads(ARM, order="1", parameters={"EI": 5})
@@ -328,7 +329,9 @@ def test_answers_can_be_pickled(arm):
             again.summary["x"] = 1
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+@pytest.mark.parametrize(
+    "copied", [rare(copy.copy), rare(copy.deepcopy), lambda each: pickle.loads(pickle.dumps(each))]
+)
 def test_what_robots_give_can_be_copied_and_compares_by_what_it_is(arm, copied):
     """Symbols of CasADi are those of one process, and no part of what is said: they are made anew."""
     other = arm.with_parameters(EI=30)
@@ -505,6 +508,7 @@ def test_a_summary_that_few_look_at_is_computed_when_it_is_looked_at(arm, monkey
         arm.jacobian([0.1, 0.2]).to_dict()
 
 
+@pytest.mark.slow
 def test_statics_of_another_order():
     piedboeuf = kronbot.load("piedboeuf")
     first = piedboeuf.statics(q={"theta": 0.3}, order="1").to_dict()

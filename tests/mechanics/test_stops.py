@@ -139,7 +139,7 @@ def dropped():
 
 
 @pytest.mark.parametrize(
-    ("solver", "rtol"), [rare("cvodes", 1e-11), ("rodas", 1e-9), ("dop853", 1e-10), rare("radau", 1e-9)]
+    ("solver", "rtol"), [rare("cvodes", 1e-11), rare("rodas", 1e-9), ("dop853", 1e-10), rare("radau", 1e-9)]
 )
 def test_a_block_bounces_from_event_to_event(dropped, solver, rtol):
     run = dropped.simulate(q=[0.5], duration=1.6, step=0.02, solver=solver, rtol=rtol, atol=1e-12)
@@ -162,6 +162,7 @@ def test_a_block_is_pushed_down_from_outside():
     assert run.summary["stop_events"] == 6 and run.summary["energy_drift"] < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [rare("cvodes"), "dop853"])
 def test_a_block_bounces_on_a_base_that_floats(solver):
     """What is between them moves as a block of the reduced mass m M/(m + M) does; the whole stays where it is."""
@@ -201,7 +202,7 @@ def truss(s, stop):
     return 1000 * (math.sqrt(1.25) - length) * s / length + stop * max(0.0, 0.4 - s)
 
 
-@pytest.mark.parametrize("stop", [0.001, 50.0])
+@pytest.mark.parametrize("stop", [0.001, rare(50.0)])
 def test_a_truss_on_a_stop_snaps_later(stop):
     """Where 1000 (L0/L^3 - 1) is the stiffness of the stop, which its height bends the path to."""
     robot = kronbot.loads(TRUSS.replace("KS", str(stop)))
@@ -300,7 +301,7 @@ simulate:
 """
 
 
-@pytest.mark.parametrize("solver", [rare("cvodes"), "rodas", "dop853", rare("radau")])
+@pytest.mark.parametrize("solver", [rare("cvodes"), "rodas", rare("dop853"), rare("radau")])
 def test_energy_is_balanced_with_everything_that_takes_and_gives(solver):
     """A shaft, a beam, friction, stops, an element, forces from outside: at the tolerances of runs by default."""
     run = loaded(SHAKEN).simulate(q={"q1": -1.4}, qd={"q1": 3}, duration=0.6, solver=solver)

@@ -161,6 +161,7 @@ def test_a_stiff_shaft_is_none():
     assert coarse / fine == pytest.approx(2 * np.ones(2), rel=0.02)
 
 
+@pytest.mark.slow
 def test_a_beam_on_a_shaft_has_the_frequencies_of_a_sprung_root():
     """EI w'' = k w' at the root, EI w''' = -m omega^2 w at the tip: roots of the determinant, found here."""
     EI, length, mass, tip, k = 350.0, 1.2, 1.6, 0.9, 500.0
@@ -244,6 +245,7 @@ def test_a_prescribed_motion_and_a_torque_act_on_motors():
     assert np.abs(answer.series["q1"] - answer.series["q1.motor"]).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_a_run_that_starts_in_the_sag_stays_there():
     held = "{motion: {type: sinusoid, amplitude: 0, frequency: 1}}"
     robot = kronbot.loads(DRIVEN.split("simulate:")[0] + f"simulate: {{drive: {{q1: {held}, q2: {held}}}}}\n")

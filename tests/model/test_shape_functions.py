@@ -162,7 +162,10 @@ def test_no_root_of_a_loaded_cantilever_is_missed(mu, iota):
             assert below * above < 0
 
 
-@pytest.mark.parametrize(("mu", "iota"), list(itertools.product([0.0, 0.01, 1.0, 10.0], [0.0, 0.01, 1.0])))
+@pytest.mark.parametrize(
+    ("mu", "iota"),
+    thinned([*itertools.product([0.0, 0.01, 1.0, 10.0], [0.0, 0.01, 1.0])], [(0.0, 0.0), (0.01, 1.0), (10.0, 0.01)]),
+)
 def test_loaded_roots_equal_a_ritz_model(mu, iota):
     """40 Legendre functions; the eigenvalue solver's rounding, 1e-16 of the largest eigenvalue, is 1e-9 of the 8th."""
     basis = shape_functions.legendre(40)

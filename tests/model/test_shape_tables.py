@@ -186,7 +186,7 @@ def test_expansions_keep_the_moments_of_a_strain():
     assert not found[2:].any()
 
 
-@pytest.mark.parametrize("order", ["1", "2", rare("exact")])
+@pytest.mark.parametrize("order", [rare("1"), "2", rare("exact")])
 def test_cubics_are_their_own_splines(tmp_path, order):
     """All of legendre's cubics, from rows at random places: rounding, seen through second differences of the rows."""
     xi = random_places(np.random.default_rng(1), 9)
@@ -293,9 +293,8 @@ COMMANDS = [
 
 
 # Where order 2 answers, the others differ in the pose alone.
-OF_ORDERS = [(command, "2") for command in COMMANDS if not command.startswith(("hessian", "check"))] + [
+OF_ORDERS = [(command, "2") for command in COMMANDS if not command.startswith(("hessian", "check", "dynamics"))] + [
     ("jacobian --q 0.1", "exact"),
-    ("modes", "1"),
     ("check", "0"),
 ]
 
@@ -303,9 +302,9 @@ OF_ORDERS = [(command, "2") for command in COMMANDS if not command.startswith(("
 # Of what the rod and derivatives make of them.
 RARELY = [
     *(("hessian --in body", order) for order in ("2", "exact")),
-    *(("check", "2"), ("statics", "1"), ("dynamics --q 0.1", "0")),
+    *(("check", "2"), ("statics", "1"), ("dynamics --q 0.1", "2"), ("dynamics --q 0.1", "0")),
     *((command, "exact") for command in ("dynamics --q 0.1", "linearize --q 0.1", "modes", "statics", "simulate")),
-    *((command, "1") for command in ("taylor --of J_T --terms 2", "simulate", "hessian --in body")),
+    *((command, "1") for command in ("taylor --of J_T --terms 2", "simulate", "hessian --in body", "modes")),
     *((command, "0") for command in ("linearize --q 0.1", "jacobian --q 0.1")),
 ]
 

@@ -162,6 +162,7 @@ def test_bodies_are_dots_at_their_centres_of_mass(picture):
     assert drawing.bodies(stacker, np.zeros(stacker.n)).masses.size == 0
 
 
+@pytest.mark.slow
 def test_payloads_are_marked_as_such_on_a_line_from_their_tip(picture):
     """At their centre of mass, off the tip, in all pictures of the arm; in the legend once."""
     text = """
@@ -487,6 +488,7 @@ def test_deviations_of_what_is_small_beside_other_columns(picture):
     assert "deviation" not in " ".join(panels(picture(simulation.draw, result)))
 
 
+@pytest.mark.slow
 def test_twists_of_what_is_small_beside_other_columns(picture):
     """Of a shaft that twists gently, before a stone a world away: the difference that there is."""
     arm = "{name: arm, joint: {type: revolute, name: j, rotor_inertia: 1, elastic: {stiffness: 1000}}, pose: {}, "
@@ -503,6 +505,7 @@ def test_twists_of_what_is_small_beside_other_columns(picture):
     assert "twist" not in " ".join(panels(picture(simulation.draw, replace(result, series=turned))))
 
 
+@pytest.mark.slow
 def test_snapshots_are_the_robot_to_scale(picture):
     robot, series = shipped("canadarm"), moved("canadarm").series
     axis = starting(picture(simulation.draw, moved("canadarm")), "at t = 0")
@@ -961,6 +964,7 @@ def test_what_is_left_out_is_said_and_convergence_is_drawn(picture):
     )
 
 
+@pytest.mark.slow
 def test_pictures_of_sweeps_have_their_orders(monkeypatch, capsys):
     """Of a sweep those below, and order 2 where it is there; those that are known are not solved again."""
     solved = []
@@ -981,6 +985,7 @@ def test_pictures_of_sweeps_have_their_orders(monkeypatch, capsys):
             assert (result.series[name] == column).all()
 
 
+@pytest.mark.slow
 def test_postures_with_nothing_in_common_stand_over_their_case(picture):
     """And the title names the orders that are drawn."""
     robot = shipped("canadarm")
@@ -1239,6 +1244,7 @@ def test_loads_that_vary_apart_are_curves_for_each():
     assert statics._swept(robot, result) == "force.y"
 
 
+@pytest.mark.slow
 def test_statics_of_a_sliding_joint(picture):
     """A force, over mm where it slides little; level curves are on a scale that does not show their rounding."""
     robot = robots_in_tests.model(LIFT)

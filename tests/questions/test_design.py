@@ -105,6 +105,7 @@ def test_a_filter_takes_margins_away(arm, best):
     assert margin < best.summary["disk_margin"]
 
 
+@pytest.mark.slow
 def test_costs_predicted_and_simulated_meet_for_small_deviations(arm, best):
     assert best.summary["cost_simulated"] == pytest.approx(best.summary["cost_predicted"], rel=0.05)
     near = arm.design(q=AT, lqr=True, weights=WEIGHTS, effort=EFFORT, deviation={"q1": 1e-4, "q2_dot": 2e-4}).summary
@@ -248,6 +249,7 @@ def test_what_costs_nothing_is_named():
         robot.design(lqr=True, weights={"q1": 1})
 
 
+@pytest.mark.slow
 def test_friction_near_rest_is_told_as_of_any_linear_model():
     """The gains are those of its slope; stops are, too."""
     text = ARM.replace("name: q1", "name: q1, friction: {coulomb: 0.05, smoothing: 1e-2}", 1)

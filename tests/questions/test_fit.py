@@ -151,6 +151,7 @@ def test_parameters_come_back_from_exact_measurements(arm, measured):
     )
 
 
+@pytest.mark.slow
 def test_links_may_be_measured_where_motors_are_given(arm):
     true = arm.with_parameters(k=70)
     q = np.linspace(-1, 1, 8)
@@ -173,6 +174,7 @@ links:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [16, rare(50)])
 def test_noise_is_what_it_was(count):
     """Over draws of noise the errors of the estimates are as often beyond theirs as they should be (chi-square)."""
@@ -494,6 +496,7 @@ def test_a_second_fit_traces_nothing_anew(arm, measured):
     assert set(structure.kept) == known
 
 
+@pytest.mark.slow
 def test_springs_between_frames_are_fitted():
     """Their stiffness, rest length and points, exactly as all else."""
     text = ARM.replace("spring: 4,", "spring: 4, ks: 20, rest2: 0.3, px: 0.1,") + (
@@ -611,7 +614,7 @@ def test_who_interrupts_gets_the_best_so_far(arm, measured):
     assert list(partial.at["parameters"]) == list(partial.arrays["estimates"].rows)
 
 
-@pytest.mark.parametrize(("loss", "again"), [("linear", False), ("linear", True), ("cauchy", False)])
+@pytest.mark.parametrize(("loss", "again"), [rare("linear", False), rare("linear", True), ("cauchy", False)])
 def test_sigmas_and_weights_are_those_of_the_best_so_far(monkeypatch, loss, again):
     """In the midst of the first search, or as a second one begins; Cauchy's weights are 1/(1 + z/c^2)."""
     seen, followed, follow = [], [], Noise.follow
@@ -640,6 +643,7 @@ def test_sigmas_and_weights_are_those_of_the_best_so_far(monkeypatch, loss, agai
     assert partial.summary["chi_square"] == pytest.approx((weights * squares).sum(), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", [1, rare(3)])
 def test_who_interrupts_gets_the_draws_before(arm, measured, draws):
     """Of fits to noise, where there are enough for a spread: those of as many."""

@@ -481,7 +481,7 @@ def test_a_goal_beyond_limits_is_named_where_there_is_no_plan():
         robot.plan({"x": 5}, duration=1, seconds=1e-9)
 
 
-@pytest.mark.parametrize("after", thinned([40.1, 1e12, 2**63, 1e300], [40.1, 1e300]))
+@pytest.mark.parametrize("after", thinned([40.1, 1e12, 2**63, 1e300], [1e300]))
 def test_vibrations_are_looked_for_within_reason(after):
     """Before anything is searched for where the duration is known, else instead of being judged."""
     with pytest.raises(UsageError, match=r"^after: .* 40 times its duration at most, 40 s, not"):
@@ -593,7 +593,7 @@ def test_the_canadarm_stands_after_a_plan(tmp_path, unjudged):
     assert all(efforts[joint] < 1.01 * peaks[joint] for joint in peaks)
 
 
-@pytest.mark.parametrize("at", ["_start", "collocated", "under", "judged"])
+@pytest.mark.parametrize("at", thinned(["_start", "collocated", "under", "judged"], ["_start", "under"]))
 def test_a_plan_that_is_interrupted_is_the_best_so_far(at, monkeypatch, capfd):
     """An iterate of the search, which says how far it is off, or the plan of a mesh; nothing before the first step."""
     search, steps = searching.collocated, 0 if at == "_start" else 10 + 9
@@ -632,6 +632,7 @@ def test_a_plan_that_is_interrupted_is_the_best_so_far(at, monkeypatch, capfd):
     assert capfd.readouterr().err == ""  # CasADi would write a traceback
 
 
+@pytest.mark.slow
 def test_a_search_that_runs_out_of_iterations_keeps_the_best_so_far(monkeypatch, tmp_path, capsys):
     """On the first intervals there is no simulation of it yet."""
     monkeypatch.setattr(collocation, "ITERATIONS", 5)
