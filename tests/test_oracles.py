@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from oracles import Beam, Lagrangian, exp_rotation, gauss, number, rod, rotate_x, rotate_y, rotate_z, shapes, skew
 from random_robots import SHAPES, SPATIAL_ARM, coordinates, robots, states, to_yaml
 from scipy.integrate import solve_ivp
-from thinned import drawn, thinned
+from thinned import drawn, rare, thinned
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "oracles_reference.json").read_text())
 
@@ -199,7 +199,7 @@ def test_one_link_arm_of_khang():
     np.testing.assert_allclose(arm.inverse_dynamics(q, qd, qdd), ref["tau"], rtol=1e-13)
 
 
-@pytest.mark.parametrize("order", [2, "exact"])
+@pytest.mark.parametrize("order", [2, rare("exact")])
 def test_second_order_adds_the_foreshortening_stiffness(order):
     """d tau_w/dw at w = 0 grows by the errata's term, from rotation and gravity; the first order lacks it."""
     ref = REFERENCE["khang_one_link"]
@@ -251,9 +251,7 @@ def test_exact_statics_of_piedboeuf_is_the_elastica(case):
     np.testing.assert_allclose(curvature, case["kappa"], atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("order", "modes"), thinned([*itertools.product((1, 2), (1, 2, 3, 4))], [(1, 1), (1, 4), (2, 2), (2, 3)])
-)
+@pytest.mark.parametrize(("order", "modes"), thinned([*itertools.product((1, 2), (1, 2, 3, 4))], [(1, 4), (2, 2)]))
 def test_frequencies_of_the_canadarm(modes, order):
     """Joints locked and free at q = 0, where both orders have the same M."""
     ref = REFERENCE["canadarm"]
@@ -387,7 +385,7 @@ def test_rotation_expands_to_piedboeuf_16(shape, x):
     assert error[0] / error[1] == pytest.approx(8, rel=0.06)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", thinned([*SHAPES], [*SHAPES][:2]))
 @pytest.mark.parametrize(("order", "factor"), [(1, 4), (2, 8)])
 def test_pose_against_the_exact_rod(shape, order, factor):
     """The error of the truncated kinematics is of the next order, in position and rotation."""
@@ -425,7 +423,7 @@ def spinning_beam(order, modes, tilt=0.0):
     return Lagrangian(robot_of({"name": "hub", "joint": revolute("q1"), "dh": row()}, wrist), order)
 
 
-@pytest.mark.parametrize("order", [0, 1, 2, "exact"])
+@pytest.mark.parametrize("order", [rare(0), rare(1), 2, "exact"])
 def test_polar_inertia_of_a_straight_beam(order):
     beam = spinning_beam(order, {"v": 1})
     q, qd = np.zeros(beam.n), np.eye(beam.n)[0] * 3.0

@@ -5,6 +5,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
+from thinned import rare
 
 import kronbot
 from kronbot.compute.arrays import NamedArray
@@ -70,11 +71,11 @@ def test_what_has_no_answer_says_so_when_it_is_asked_for():
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda robot, q: robot.dynamics(q),
+        rare(lambda robot, q: robot.dynamics(q)),
         lambda robot, q: robot.dynamics(q, qd=[0.2]),
-        lambda robot, q: robot.linearize(q),
+        rare(lambda robot, q: robot.linearize(q)),
         lambda robot, q: robot.linearize(q, qd=[0.2]),
-        lambda robot, q: robot.modes(q),
+        rare(lambda robot, q: robot.modes(q)),
         lambda robot, q: robot.statics(q, forces=[[0.1, -0.2, 0.3]]),
     ],
 )

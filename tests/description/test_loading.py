@@ -845,10 +845,10 @@ def test_any_damage_to_a_file_is_reported_and_never_a_traceback(data):
     "text",
     [
         HEAD + "links: [" + "{parent: x}," * 3000 + "]\n",
-        HEAD + "links: [{}]\nmotion: {" + ",".join(f"joint{i}: 1" for i in range(4000)) + "}\n",
+        rare(HEAD + "links: [{}]\nmotion: {" + ",".join(f"joint{i}: 1" for i in range(4000)) + "}\n"),
         rare(HEAD + "links: [{}]\nparameters: {" + ",".join(f"p{i}: q{i}" for i in range(4000)) + "}\n"),
         HEAD + "links: [{}]\nparameters: {" + ",".join(f"p{i}: p{(i + 1) % 4000}" for i in range(4000)) + "}\n",
-        HEAD + "links: [{}]\nsimulate: {drive: {" + ",".join(f"j{i}: {{}}" for i in range(4000)) + "}}\n",
+        rare(HEAD + "links: [{}]\nsimulate: {drive: {" + ",".join(f"j{i}: {{}}" for i in range(4000)) + "}}\n"),
     ],
     ids=["links", "motions", "names", "cycle", "drives"],
 )  # fmt: skip

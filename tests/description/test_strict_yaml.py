@@ -190,7 +190,9 @@ def test_alias_bomb():
     assert len(mistakes) == 9 + 8 * 9
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "{" * 3000, "- " * 50_000, "{a: " * 1000, "[" * 40 + "]" * 40])
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, rare("{" * 3000), rare("- " * 50_000), "{a: " * 1000, "[" * 40 + "]" * 40]
+)
 def test_deep_nesting(text, loader):
     quickly(text, f"nested deeper than {limits.DEPTH}")
 

@@ -6,7 +6,7 @@ import pytest
 import rods
 from robots_in_tests import loaded
 from scipy.spatial.transform import Rotation
-from thinned import thinned
+from thinned import rare, thinned
 
 from kronbot import loads
 from kronbot.errors import ComputationError
@@ -38,7 +38,7 @@ def column(gravity=0.0, modes=2):
     ("solver", "share"),
     thinned(
         [(solver, share) for solver in ("newton", "linear") for share in (0.5, 0.99, 1.01, 3.0)],
-        [("newton", 0.99), ("newton", 1.01), ("linear", 0.99), ("linear", 3.0)],
+        [("newton", 1.01), ("linear", 0.99)],
     ),
 )
 def test_a_column_loaded_beyond_its_critical_load_answers_with_the_factor(share, solver):
@@ -119,7 +119,7 @@ endpoint: {link: upper, position: [2, 0, 0]}
 
 @pytest.mark.parametrize(
     ("tau", "factor"),
-    [({"q1": 10}, 50 / 4), ({"q2": 0}, 50 / 2), ({"q1": 10, "q2": 0}, (3 - np.sqrt(5)) / 2 * 50 / 2)],
+    [rare({"q1": 10}, 50 / 4), rare({"q2": 0}, 50 / 2), ({"q1": 10, "q2": 0}, (3 - np.sqrt(5)) / 2 * 50 / 2)],
 )
 def test_joints_with_torques_are_free_to_buckle(tau, factor):
     """Bars of 2 m between springs of 50 N m/rad: K = diag(50, 50) - 2 P [[2, 1], [1, 1]] of the joints let go."""

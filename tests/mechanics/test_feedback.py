@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from thinned import rare
 
 from kronbot.mechanics.control.feedback import disk_margin, sensitivity_peak
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(3), *map(rare, range(3, 12))])
 def test_margins_of_oscillators_in_other_coordinates(seed):
     """S = s^2/(s^2 + 2 z w s + w^2) peaks at 1/(2 z sqrt(1 - z^2)), S - 1/2 at sqrt(1 + z^2)/(2 z); of several loops
     that do not meet the largest counts. Peaks may be hardly higher than S = 1 at high frequencies.

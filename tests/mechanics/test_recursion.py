@@ -90,7 +90,7 @@ def test_recursion_composite_and_lagrangian_agree(robot, order, seed):
 @pytest.mark.parametrize(
     ("name", "order"),
     [
-        ("canadarm", 2),
+        rare("canadarm", 2),
         ("torso", 0),
         rare("puma560", 0),
         *(rare(name, 1) for name in ("arm in space", "piedboeuf")),
@@ -217,7 +217,7 @@ def test_angular_motion_is_that_of_the_rotation(theta):
     assert np.allclose(at[:, :2], at[:, 2:], atol=1e-14)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [SHAPES[0], *map(rare, SHAPES[1:])])
 def test_the_mass_of_order_2_is_that_of_the_nodes(shape):
     """Moments of mass and modal masses from functions along the beam, against their sums over its sections.
 

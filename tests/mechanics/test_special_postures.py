@@ -44,7 +44,7 @@ FOLDED = """links:
     ("robot", "gravity", "q"),
     [
         (HANGING, "[0, -10, 0]", {"q0": "pi"}),
-        (HANGING, "[0, -10, 0]", {"q0": "-pi"}),
+        rare(HANGING, "[0, -10, 0]", {"q0": "-pi"}),
         (SLIDERS, "[10, 0, 0]", {"q0": "pi/2", "q2": "1"}),
     ],
 )
@@ -64,7 +64,9 @@ def test_an_error_holds_the_neighbours_of_an_angle():
         assert off[0] > 1e-15 and (off <= at["accuracy"][:, 0]).all()
 
 
-@pytest.mark.parametrize(("theta", "states"), [("pi", 0), ("3.141592653589793", 0), ("pi/2+pi/2", 0), ("3.14159", 2)])
+@pytest.mark.parametrize(
+    ("theta", "states"), [("pi", 0), rare("3.141592653589793", 0), rare("pi/2+pi/2", 0), ("3.14159", 2)]
+)
 def test_what_only_rounding_lets_a_force_reach_is_out_of_reach(theta, states):
     text = HEAD.format("[0, 0, 0]") + FOLDED.replace("THETA", theta)
     summary = loads(text).linearize(inputs="force", outputs="endpoint").summary
@@ -217,7 +219,7 @@ def test_poles_at_zero_by_chance_count_with_those_of_free_coordinates(robot, gra
 
 
 # At a start of the last one the polynomial is singular to the last bit, and a rounding away, too.
-@pytest.mark.parametrize("seeds", [range(2), rare(range(2, 7)), [3080]])
+@pytest.mark.parametrize("seeds", [range(2), rare(range(2, 7)), rare([3080])])
 def test_random_robots_at_special_postures(seeds):
     for seed in seeds:
         text, given = special(random.Random(seed))

@@ -53,10 +53,10 @@ def frequency(EI, inertia):
     [
         # A com beside the axis adds its parallel axis in the plane that it lies in, and nothing in the other.
         ("{v: 1}", f"[0, {OFFSET}, 0]", "0", EI_Z, ABOUT["Izz"] + TIP * OFFSET**2),
-        ("{w: 1}", f"[0, 0, -{OFFSET}]", "0", EI_Y, ABOUT["Iyy"] + TIP * OFFSET**2),
-        ("{v: 1}", f"[0, 0, {OFFSET}]", "0", EI_Z, ABOUT["Izz"]),
+        rare("{w: 1}", f"[0, 0, -{OFFSET}]", "0", EI_Y, ABOUT["Iyy"] + TIP * OFFSET**2),
+        rare("{v: 1}", f"[0, 0, {OFFSET}]", "0", EI_Z, ABOUT["Izz"]),
         # The tip frame is turned by Rx(90 deg): its z lies along -y of the beam, its y along z.
-        ("{v: 1}", f"[0, 0, {OFFSET}]", "pi/2", EI_Z, ABOUT["Iyy"] + TIP * OFFSET**2),
+        rare("{v: 1}", f"[0, 0, {OFFSET}]", "pi/2", EI_Z, ABOUT["Iyy"] + TIP * OFFSET**2),
         ("{w: 1}", f"[0, {OFFSET}, 0]", "pi/2", EI_Y, ABOUT["Izz"] + TIP * OFFSET**2),
     ],
 )

@@ -592,9 +592,9 @@ def test_curves_keep_what_is_seen():
     ("name", "order"),
     [
         ("spatial", "1"),
-        ("torso", "0"),
+        rare("torso", "0"),
         ("canadarm", "exact"),
-        ("puma560", "2"),
+        rare("puma560", "2"),
         rare("spatial", "2"),
         rare("torso", "exact"),
     ],

@@ -166,6 +166,7 @@ LONG = TOWER.replace("[0, 0.05, 1]", "[0.6, 5, 0]")
 GRAVITIES = ("[0, 0, -9.81]", "[0, 9.81, 0]", "[-9.81, 0, 0]")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gravity", "text"),
     thinned(

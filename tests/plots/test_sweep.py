@@ -312,6 +312,7 @@ def test_nobody_knows_units_of_parameters_whatever_they_are_called():
     assert [axis.get_xlabel() for axis in drawn.values()] == ["q1 [deg]"]
 
 
+@pytest.mark.slow
 def test_draws_are_told_apart_by_what_else_varies():
     robot = kronbot.loads(NAMES)
     over = {"tip": "uniform(0.1,0.2)", "EI": [3, 6]}

@@ -150,7 +150,7 @@ def of_modes(robot, q, words=("frequencies_locked", "damping_locked", "frequenci
     return {f"{word}[{i + 1}]": answer[word][:, i] for word in words for i in range(answer[word].shape[1])}
 
 
-@pytest.mark.parametrize("name", ["canadarm", "khang", rare("spatial"), rare("torso"), "piedboeuf"])
+@pytest.mark.parametrize("name", ["khang", *map(rare, ["canadarm", "spatial", "torso", "piedboeuf"])])
 def test_modes_have_the_numbers_of_the_answer(name):
     robot = kronbot.load(name)
     names = [name for name, value in robot.description.values.items() if value is not None][:1]
@@ -280,7 +280,7 @@ BLIND = {
     ("question", "order"),
     thinned(
         [(question, order) for question in ("dynamics", "modes") for order in ("0", "1", "2", "exact")],
-        [("dynamics", "0"), ("modes", "1")],
+        [("modes", "1")],
     ),
 )
 def test_derivatives_are_exact_for_every_kind_of_parameter(question, order):

@@ -16,9 +16,7 @@ EVERY = [
 
 @pytest.mark.parametrize(
     ("name", "question"),
-    thinned(
-        EVERY, [("khang", "modes"), ("khang", "simulate"), ("spin-up", "statics"), ("stacker-numeric", "dynamics")]
-    ),
+    thinned(EVERY, [("khang", "modes"), ("spin-up", "statics"), ("stacker-numeric", "dynamics")]),
 )
 def test_what_data_tell_comes_back(name, question):
     """To 1e-8 from measurements without noise, also where most parameters are seen as sums only, or not at all.

@@ -86,7 +86,7 @@ def test_craig_bampton_shapes_come_close_to_a_fine_beam():
         assert summary[f"peak_deviation.{joint}"] == pytest.approx(peak, rel=0.015)
 
 
-@pytest.mark.parametrize("solver", ["rodas", "dop853", rare("radau")])
+@pytest.mark.parametrize("solver", [rare("rodas"), "dop853", rare("radau")])
 def test_other_integrators_agree_with_cvodes(solver):
     """Half a second under gravity and control: all integrators converge to the same motion."""
     robot = shipped_robot("khang", order="1").model
@@ -162,7 +162,7 @@ def test_pd_control_holds_a_rigid_arm_at_its_target():
 
 
 @pytest.mark.parametrize(
-    ("error", "kind"), [(KeyboardInterrupt, Interrupted), (ComputationError("x"), ComputationError)]
+    ("error", "kind"), [(KeyboardInterrupt, Interrupted), rare(ComputationError("x"), ComputationError)]
 )
 def test_what_there_is_when_a_run_stops_is_kept(error, kind, monkeypatch):
     """Ctrl-C and an integrator that gives up: the rows so far, marked incomplete."""

@@ -74,6 +74,7 @@ def test_constant_torques_of_the_statics_hold_it():
     assert np.abs(answer.series["q1"] - 0.7).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_a_controller_starts_in_the_same_sag_with_the_rates_given():
     """Beams lie in the equilibrium of the first posture whatever drives the joint, and move as they are told."""
     robot = arm("{pd: {kp: 50, kd: 5, target: 0.7}}")

@@ -165,7 +165,7 @@ def complaints():
     "says",
     [
         rare(b""),
-        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        rare(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
         struct.pack("<QQQ", 16 + len(PICKLE), 1, len(PICKLE)) + PICKLE,  # in the frames of Dask
     ],
     ids=["nothing", "http", "pickle"],
@@ -223,7 +223,9 @@ print(dask.config.get("distributed.client.preload"), os.environ["HOME"])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="owners of POSIX")
-@pytest.mark.parametrize("whose", [rare("own"), rare("linked"), "shared", rare("shared and empty"), "DASK_CONFIG"])
+@pytest.mark.parametrize(
+    "whose", [rare("own"), rare("linked"), "shared", rare("shared and empty"), rare("DASK_CONFIG")]
+)
 def test_settings_that_others_can_have_laid_are_refused(tmp_path, whose):
     """They name code that a client of Dask runs; HOME is another user's where sudo keeps it."""
     home = tmp_path / "home"

@@ -163,6 +163,7 @@ def test_ctrl_c_keeps_what_is_computed(tmp_path):
     assert journalled(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_while_it_waits_costs_nothing():
     """As if somebody had sent SIGKILL to one that is ready and has no chunk."""
     with Local(Parcel.of(swept(Cheap(), {"EI": [1, 2, 3]}).task), 2, 3) as engine:
@@ -369,6 +370,7 @@ def test_native_code_is_compiled_once(tmp_path, monkeypatch):
         assert text(asked()) == interpreted and len(log.read_text().splitlines()) == runs
 
 
+@pytest.mark.slow
 def test_why_there_is_no_native_code_is_told_once(tmp_path, monkeypatch):
     monkeypatch.setenv("CC", str(tmp_path / "none"))
     monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
