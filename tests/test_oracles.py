@@ -484,7 +484,7 @@ def test_mass_matrix_of_the_bare_beam_is_that_of_the_robot():
 # --------------------------------------------------------------------------------------- random robots
 
 
-@drawn(1, 7, st.data())
+@drawn(1, 5, st.data())
 def test_power_is_the_rate_of_energy(data):
     """d(T + V)/dt = tau qd - qd D qd along any motion, for every order."""
     robot, order = data.draw(robots()), data.draw(st.sampled_from([0, 1, 2, "exact"]))
@@ -500,7 +500,7 @@ def test_power_is_the_rate_of_energy(data):
     assert abs(central(energy, 2e-3) - power) < 2e-8 * scale
 
 
-@drawn(2, 7, st.data())
+@drawn(2, 5, st.data())
 def test_random_robots_are_sound(data):
     """M is positive definite and gives T; forward undoes inverse; Jacobians are rates of the pose; enough nodes."""
     robot = data.draw(robots())
@@ -526,7 +526,7 @@ def test_random_robots_are_sound(data):
     assert error < 1e-11 * (1 + np.abs(reference).max() + np.abs(mass).max())
 
 
-@drawn(2, 15, robots())
+@drawn(2, 10, robots())
 def test_yaml_text_says_the_same(robot):
     text = to_yaml(robot)
     assert yaml.safe_load(text) == robot
@@ -547,10 +547,9 @@ def test_expressions():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", [1, 2])
-def test_spatial_arm_conserves_energy_and_momentum(order):
+def test_spatial_arm_conserves_energy_and_momentum():
     """Free motion: energy with gravity along the first axis, momentum about it; without gravity the same."""
-    arm = Lagrangian(SPATIAL_ARM, order)
+    arm = Lagrangian(SPATIAL_ARM, 2)
     assert arm.coordinates == ["q1", "q2", "arm.v1", "arm.v2", "arm.w1", "arm.t1", "q3"]
     q = np.array([0.3, 0.5, 0.02, 0.002, -0.03, 0.05, -0.7])
     qd = np.array([0.8, -0.5, 0.1, 0.0, 0.2, 0.0, 0.9])

@@ -46,6 +46,7 @@ def answer(side, task, states):
     return result()
 
 
+@pytest.mark.slow
 def test_pinocchio_gets_the_same_puma(arm):
     """Forward and inverse dynamics by its batches, derivatives and kinematics by its calls."""
     pytest.importorskip("pinocchio")

@@ -163,6 +163,7 @@ def completed(line, **environment):
     )
 
 
+@pytest.mark.slow
 def test_completion_imports_nothing_heavy():
     """Neither for commands nor for robots."""
     for line in ("kronbot jac", "kronbot robots c", "kronbot explain "):

@@ -676,6 +676,7 @@ def test_only_what_holds_is_advised():
     assert torso.symbolic("text", array="K").dynamics().arrays
 
 
+@pytest.mark.slow
 def test_time_bounds_common_parts_too(monkeypatch):
     robot, clock = kronbot.load("puma560"), iter([0.0])
     monkeypatch.setattr(simplification.time, "monotonic", lambda: next(clock, 1000.0))

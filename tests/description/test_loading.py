@@ -198,6 +198,7 @@ def test_forty_six_mistakes_of_all_kinds():
     assert lines(WRONG) == EXPECTED
 
 
+@pytest.mark.slow
 def test_thousands_of_mistakes_end_with_their_number():
     got = lines(HEAD + "links: []\n" + "".join(f"key{i}: 1\n" for i in range(9000)))
     assert len(got) == limits.MISTAKES + 1

@@ -240,6 +240,7 @@ def test_joints_take_their_columns_of_one_file(tmp_path):
     assert "run.csv:4:3: 'x' is not a finite number" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_is_held_stands_outside_its_rows(tmp_path):
     """A rise of degree three on rows of its own, and what rests at its ends though the cubics there would not: bangs
     of torque, a rise of degree five in ten rows. One that moves at an end is no such table.

@@ -73,7 +73,7 @@ def with_parameters(data, robot):
     return to_yaml(robot | ({"parameters": values} if values else {})), values
 
 
-@drawn(1, 4, st.data())
+@drawn(1, 3, st.data())
 def test_cases_of_random_robots_are_answered_as_alone(tmp_path_factory, data):
     drawn = data.draw(robots(max_links=3))
     text, values = with_parameters(data, drawn)

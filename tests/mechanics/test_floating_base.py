@@ -25,7 +25,7 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 
 @drawn(
     1,
-    7,
+    5,
     robots(max_links=3, max_coordinates=5, floating=True) | robots(max_links=2, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
     st.integers(0, 10**6),
@@ -116,7 +116,7 @@ def in_pinocchio(robot):
 
 
 @pytest.mark.slow
-@drawn(1, 8, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
+@drawn(1, 5, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
 def test_equations_of_motion_are_those_of_the_free_flyer_of_pinocchio(robot, seed):
     """M, forces, accelerations and momenta of random rigid trees, after the change from angles and rates to twists."""
     pin = pytest.importorskip("pinocchio")
@@ -626,7 +626,7 @@ def imported(text, folder):
 
 
 @pytest.mark.slow
-@drawn(1, 5, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
+@drawn(1, 3, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
 def test_exported_functions_are_those_of_the_library(robot, seed):
     """M, forces, accelerations and Jacobians of random trees on a base that moves."""
     robot["name"] = "tree"

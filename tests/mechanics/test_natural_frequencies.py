@@ -29,6 +29,7 @@ def test_canadarm_at_rest(order):
     assert free[3:] == pytest.approx(wanted["joints_free"][3:], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_other_values_trace_nothing_anew(monkeypatch):
     """And have the bits of a robot that was just loaded."""
     made, propagate = [], modal.propagate
@@ -88,6 +89,7 @@ def test_a_spinning_beam_stiffens_as_published(shape, modes):
         assert first == pytest.approx(published, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tip", [rare(""), ", tip: {mass: 0.7, inertia: 0.03}"])
 def test_clamped_mass_shapes_are_the_modes_of_the_loaded_beam(tip):
     """Each shape alone is an eigenfunction: its frequencies are those of ten polynomials, in both planes.

@@ -219,7 +219,7 @@ def test_poles_at_zero_by_chance_count_with_those_of_free_coordinates(robot, gra
 
 
 # At a start of the last one the polynomial is singular to the last bit, and a rounding away, too.
-@pytest.mark.parametrize("seeds", [range(2), rare(range(2, 7)), rare([3080])])
+@pytest.mark.parametrize("seeds", [range(2), rare(range(2, 5)), rare([3080])])
 def test_random_robots_at_special_postures(seeds):
     for seed in seeds:
         text, given = special(random.Random(seed))

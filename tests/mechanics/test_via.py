@@ -218,7 +218,7 @@ STAYED = BOOM.replace("name: hoist, type: spring", "name: hoist, type: tendon").
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ["1", "2", "exact"])
+@pytest.mark.parametrize("order", ["2", "exact"])
 def test_a_boom_that_a_rope_catches(order):
     """Energy and reactions of a flexible one that falls into its hoist over three points."""
     robot = loaded(STAYED.replace("rest: 4,", "rest: 4.9,"), order)

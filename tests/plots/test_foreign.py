@@ -48,6 +48,7 @@ def test_settings_that_cannot_be_read_are_told(tmp_path):
     assert "has more than a megabyte" in begin(tmp_path, HOME=str(tmp_path)).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["HOME", rare("MPLCONFIGDIR"), rare("XDG_CACHE_HOME")])
 def test_folders_of_others_are_left_alone(tmp_path, where):
     (tmp_path / "own").mkdir(mode=0o700)

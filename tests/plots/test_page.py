@@ -135,6 +135,7 @@ def data_of(html):
     return json.loads(html[start : html.index("</script>", start)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "order"), [("khang", "2"), rare("canadarm", "2"), rare("spatial", "1")])
 def test_the_drawn_tip_is_that_of_the_series(opened, name, order):
     """At ten stored steps, as the scene has it."""

@@ -89,10 +89,9 @@ def test_a_planar_robot_that_twists_is_drawn_in_space():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["spatial", "piedboeuf"])
-def test_no_panel_of_modes_is_empty(name):
+def test_no_panel_of_modes_is_empty():
     """Also where there are fewer modes with joints locked; all of them where all are wanted."""
-    answer = kronbot.load(name, order="1").modes()
+    answer = kronbot.load("piedboeuf", order="1").modes()
     found = {case: int((answer[f"frequencies_{case}"] > 0).sum()) for case in ("locked", "free")}
     for chosen, most in ((None, SHOWN), ("all", 60)):
         picture = draw(answer, chosen=chosen)

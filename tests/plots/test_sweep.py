@@ -70,6 +70,7 @@ def test_frequencies_cross_as_their_shapes_do(beam):
     assert np.allclose(rising / rising[0], np.sqrt(np.linspace(5, 60, 12) / 5), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_frequencies_have_a_scale_in_hertz_and_whole_arrays_are_named(beam):
     picture = pictured(beam, "modes", {"EIy": "5:60:3"}, keep="frequencies_locked[1],frequencies_free")
     (axis,) = picture.values()

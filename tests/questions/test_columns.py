@@ -64,6 +64,7 @@ def test_jacobians(crane):
     ]
 
 
+@pytest.mark.slow
 def test_torsion():
     """A twist is an angle, whose coordinate is over metres where the shape is a power of x."""
     text = TEXT.replace("EI: {z: 4e3}, modes: {v: 2}", "EI: {z: 4e3}, GJ: 10, polar_inertia: 1, modes: {torsion: 2}")

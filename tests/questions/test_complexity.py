@@ -91,6 +91,7 @@ def test_growth_is_cubic_in_the_modes_of_one_link_only():
             assert np.diff(counts, 3).tolist() == [8 * (links - 1)] * (most - 4)
 
 
+@pytest.mark.slow
 def test_second_order_costs_less_than_twice_the_first():
     """Foreshortening is integrated once and for all; summed at the nodes of a quadrature it makes 3.8 times as many."""
     assert forward(4, 2, "2").multiplications < 2 * forward(4, 2, "1").multiplications

@@ -219,6 +219,7 @@ def shaken(robot, q, rng):
     return {"q1": q[:, 0], "q2": q[:, 1], **told}
 
 
+@pytest.mark.slow
 def test_modes_are_matched_by_measured_shapes():
     """Bending in and out of a plane changes places between the first values and the truth; by order that is lost."""
     robot, rng = kronbot.loads(BEAM), np.random.default_rng(4)

@@ -267,7 +267,6 @@ def test_forces_are_inputs_of_the_linear_model(order):
     ("algorithm", "solver", "order"),
     [
         ("composite", "radau", "0"),
-        rare("composite", "dop853", "1"),
         rare("recursive", "dop853", "2"),
     ],
 )

@@ -146,7 +146,7 @@ def test_only_order_1_predicts_an_instability_of_the_spinning_arm():
 # ------------------------------------------------------------------------------- derivative of the nonlinear model
 
 
-@drawn(2, 7, robots(max_coordinates=6), st.sampled_from([1, 2]), st.integers(0, 10**6))
+@drawn(2, 5, robots(max_coordinates=6), st.sampled_from([1, 2]), st.integers(0, 10**6))
 def test_the_linear_model_is_the_derivative_of_forward_dynamics(robot, order, seed):
     """-M^-1 K_L, -M^-1 D_L about any state that moves by its torques = d qdd / d(q, qd) of the O(n) recursion, to 1e-9.
 
@@ -531,12 +531,12 @@ def test_measured_damping_is_the_same_whoever_asks_first():
 @pytest.mark.parametrize(
     ("text", "order"),
     [
-        pytest.param(text, order, id=f"{name}-{order}")
-        for name, text in (("rigid", HELD), ("flexible", SAGGING), ("measured", MEASURED), ("along", ALONG))
-        for order in ("0", "2")
-        # Where nothing sags the weight of the rigid arm is that of the flexible one, of which others have everything.
-        if (name, order) not in (("rigid", "0"), ("flexible", "0"), ("along", "2"))
+        (HELD, "2"),
+        (SAGGING, "2"),
+        (MEASURED, "2"),
+        (ALONG, "0"),
     ],
+    ids=["rigid", "flexible", "measured", "along"],
 )
 def test_the_same_question_has_the_same_answer_after_others(text, order, monkeypatch):
     """Whatever other questions bring, before its own or after: of two, each comes first once."""

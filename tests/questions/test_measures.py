@@ -99,6 +99,7 @@ def test_root_mean_squares_of_torques():
     assert "motion_end" not in found and "residual_amplitude" not in found
 
 
+@pytest.mark.slow
 def test_what_vibrates_after_a_motion_has_the_locked_frequencies():
     """Of a small motion; a shaper takes the first one out."""
     robot = Robot(model(ARM.replace(", shaper: SHAPER", "")))

@@ -28,7 +28,7 @@ ASKED = [
     ("statics", {"forces": [[0, 1, 0]], "angles": {}, "q": {}}),
     ("simulate", {"duration": 0.02, "solver": "rodas"}),
 ]
-COSTLY = ("taylor", "simulate", "linearize_along")
+COSTLY = ("dynamics", "taylor", "simulate", "linearize_along")
 
 
 # All but one that has the names of another.

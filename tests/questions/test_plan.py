@@ -524,9 +524,9 @@ def test_arms_of_a_range_come_to_rest_under_one_motion(tmp_path):
         write(plan, tmp_path / f"{name}.csv")
         motion = f"simulate: {{drive: {{q1: {{motion: {{type: table, file: {name}.csv, held: true}}}}}}}}"
         (tmp_path / f"{name}.yaml").write_text(text + motion)
-        for m in (0.7, 0.85, 1.0, 1.2, 1.4):
+        for m in (0.7, 0.85, 1.0, 1.2, 1.4) if name == "robust" else (0.7, 1.0):
             run = kronbot.load(tmp_path / f"{name}.yaml", parameters={"m": m}).simulate(
-                duration=16, step=0.01, rtol=1e-9, atol=1e-11
+                duration=16, step=0.01, rtol=1e-8, atol=1e-10
             )
             assert run["q1.motor"][-1] == pytest.approx(1, abs=1e-9)
             left[name, m] = np.abs(run["q1"][run["t"] > 8] - 1).max()

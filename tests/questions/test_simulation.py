@@ -95,11 +95,10 @@ def test_other_integrators_agree_with_cvodes(solver):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ["1", "2"])
-def test_a_free_spatial_arm_keeps_its_energy_and_momentum(order):
+def test_a_free_spatial_arm_keeps_its_energy_and_momentum():
     """No gravity, damping or torque, at rtol 1e-10; the first axis is fixed, its momentum constant."""
     free = SPATIAL_ARM | {"gravity": [0, 0, 0]}
-    robot, oracle = model(free, order), Lagrangian(free, int(order))
+    robot, oracle = model(free, "2"), Lagrangian(free, 2)
     rates = dict(zip(robot.coordinates, (0.5, 0.3, *[0.05] * robot.n), strict=False))
     answer = run(robot, duration=2.0, step=0.25, rtol=1e-10, qd=rates)
     assert answer.result.summary["complete"] is True

@@ -74,6 +74,7 @@ def test_an_arm_as_small_as_errors_that_are_allowed_is_told(tmp_path, capsys):
         assert ("may be off by 1e-10 (atol), and the arm reaches 1e-09 m" in capsys.readouterr().err) == told
 
 
+@pytest.mark.slow
 def test_all_orders_side_by_side_warn_of_theirs(asked):
     summary, said = asked("statics", "0.35", "--order", "all")
     assert [summary.get(f"cases_beyond_small_deflections.{order}") for order in "012"] == [None, 1, 1]

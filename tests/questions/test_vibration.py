@@ -202,6 +202,7 @@ def test_what_converges_swings():
     assert answer["convergence_free"][1] == pytest.approx(swings[:1], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_ratios_of_single_modes_do_not_converge_and_say_what_does():
     listed = ARM.replace("modes: {v: V, w: W}", "modes: {v: 1, w: 1}, damping: {ratio: [0.01, 0.02]}").replace("V", "1")
     with pytest.raises(UsageError, match=r"'upper' lists .* write one for all modes, \{ratio: 0\.01\}"):

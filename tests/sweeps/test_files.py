@@ -137,6 +137,7 @@ def test_folders_hold_a_file_a_case(arm, tmp_path, name):
         assert arm.sweep("simulate", over, step=0.005, output=f"{tmp_path}/{other}", resume=True).finished
 
 
+@pytest.mark.slow
 def test_cases_of_statics_are_files(tmp_path):
     robot = kronbot.load("piedboeuf")
     robot.sweep("statics", {"theta": [0, 0.5]}, workers=1, output=f"{tmp_path}/runs/").failed  # noqa: B018
