@@ -74,7 +74,8 @@ def test_every_operation_has_the_same_bits(registers):
             assert same_bits(interpreted(function, points), asked(with_one, function, points)), value
 
 
-@pytest.mark.parametrize(("seed", "longest"), [(0, 7), rare(1, 500)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "longest"), [(0, 7), (1, 500)])
 def test_random_functions_have_the_same_bits(registers, seed, longest, monkeypatch):
     """Chains of operations in one part and in many, of numbers of which some are the same in all lanes."""
     monkeypatch.setattr(lanes, "LONGEST", longest)

@@ -745,13 +745,13 @@ def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
     shown = []
     monkeypatch.setattr("webbrowser.open", lambda name: not shown.append(name))
     file = tmp_path / "page.html"
-    assert run(["jacobian", "canadarm", "--q", "0.1,0.2,0.3", "--view", os.fspath(file), "--open"]) == 0
-    html = kronbot.load("canadarm").jacobian(q=[0.1, 0.2, 0.3]).view().html
+    assert run(["jacobian", "khang", "--q", "0.1", "--view", os.fspath(file), "--open"]) == 0
+    html = kronbot.load("khang").jacobian(q=[0.1]).view().html
     assert file.read_text() == html
     assert shown == [file.as_uri()]
     monkeypatch.setattr("webbrowser.open", lambda name: False)
     for words in ([], ["-q"]):
-        assert run(["view", "canadarm", "-o", os.fspath(file), "--overwrite", "--open", *words]) == 0
+        assert run(["view", "khang", "-o", os.fspath(file), "--overwrite", "--open", *words]) == 0
         told = f"warning: no browser shows {file}: open it yourself"
         assert (told in capsys.readouterr().err) is not bool(words)
     with pytest.raises(Failure, match="no browser shows"):
@@ -762,7 +762,7 @@ def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
         (["--open"], "add --view"),
         (["--view", os.fspath(tmp_path / "other.html"), "--symbolic"], "--view draws numbers"),
     ]:
-        assert run(["jacobian", "canadarm", *words]) == 2
+        assert run(["jacobian", "khang", *words]) == 2
         assert why in capsys.readouterr().err
 
 

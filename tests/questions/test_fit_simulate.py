@@ -231,6 +231,7 @@ def test_where_validating_records_begin_is_found_from_them(planar, data, tmp_pat
     assert not any("records that validate" in each for each in within.warnings)
 
 
+@pytest.mark.slow
 def test_joints_that_begin_in_degrees_are_asked_about(planar, data):
     """Nothing that is computed from there goes along with them."""
     asked = {"question": "simulate", "estimate": "b", "sigma": {"q1": 1e-3}, "only": "q1"}
@@ -260,6 +261,7 @@ def test_drives_of_the_file_that_measured_torques_replace_are_told():
     assert told not in robot.fit(table, **asked).warnings
 
 
+@pytest.mark.slow
 def test_a_second_fit_of_records_builds_no_steps_anew(planar, data, monkeypatch):
     """Native code is known by the steps: who asks often gets it."""
     told = {name: values[:5] for name, values in data.items()}
