@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from heapq import nlargest
 from itertools import islice
 from typing import Any, Final
 
@@ -26,6 +28,8 @@ TIME: Final = "; numbers do not change in time: a sinusoid, a step or a table do
 
 _GUESSED_LENGTH = 64
 _LIKENESS = 0.6
+# Pairs of letters, of a word and of options, that are compared in full (0.2 us each at most).
+_COMPARED = 1 << 15
 # An option that is so much more alike than all others is the one that is meant.
 _AHEAD = 0.25
 # Fewest letters of an abbreviation.
@@ -145,16 +149,35 @@ def near(word: str, options: Iterable[str], likeness: float = _LIKENESS) -> list
     """
     if len(word) > _GUESSED_LENGTH:
         return []
-    import difflib
-
     plain, looks = _look(word), {_look(option): option for option in options}
     if plain in looks:
         return [looks[plain]]
-    nearest = difflib.get_close_matches(plain, looks, n=1, cutoff=likeness)
-    if nearest:
-        least = max(likeness, difflib.SequenceMatcher(None, nearest[0], plain).ratio() - _AHEAD)
-        nearest = difflib.get_close_matches(plain, looks, n=2, cutoff=least)
-    return [looks[look] for look in nearest]
+    nearest = nlargest(2, _alike(plain, looks, likeness))
+    return [looks[look] for alike, look in nearest if alike >= nearest[0][0] - _AHEAD]
+
+
+def _alike(word: str, options: Iterable[str], likeness: float) -> Iterator[tuple[float, str]]:
+    """How much alike a word and options are, of those that are so much.
+
+    The most promising ones first, by the letters that they share, and no more than there is time for.
+    """
+    from difflib import SequenceMatcher
+
+    comparison, letters = SequenceMatcher(None, "", word), Counter(word)
+    bounds = []
+    for option in options:
+        both = len(word) + len(option)
+        if 2 * min(len(word), len(option)) >= likeness * both:
+            shared = sum(min(count, option.count(letter)) for letter, count in letters.items())
+            bounds.append((2 * shared / both, option))
+    left = _COMPARED
+    for bound, option in sorted(bounds, reverse=True):
+        left -= len(word) * len(option)
+        if bound < likeness or left < 0:
+            return
+        comparison.set_seq1(option)
+        if (alike := comparison.ratio()) >= likeness:
+            yield alike, option
 
 
 def meant(word: str, option: str, shown: str = "") -> str:

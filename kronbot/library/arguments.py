@@ -303,6 +303,14 @@ def plain(value: object, word: str, depth: int = 3) -> Any:
     return number(value, {}, word)
 
 
+def plain_column(value: object, word: str) -> list[Any]:
+    """The same of a list in many of whose entries the same words stand."""
+    given = entries(value, word)
+    words = dict.fromkeys(each for each in given if type(each) is str)
+    known = {each: plain(each, word) for each in words}
+    return [known[each] if type(each) is str else plain(each, word) for each in given]
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Numbers
 

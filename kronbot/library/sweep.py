@@ -292,11 +292,7 @@ def _column(given: object, word: str) -> Sequence[object]:
     if is_a(listed, np.ndarray) and listed.ndim == 1 and listed.dtype.kind == "f" and listed.dtype.itemsize <= 8:
         numbers = plain_arguments.array(listed, {}, word, depth=1)
         return varied.Numbers(numbers, np.zeros(len(numbers), dtype=bool))
-    entries = plain_arguments.entries(listed, word)
-    # The same words come in many rows.
-    texts = dict.fromkeys(each for each in entries if type(each) is str)
-    words = {each: plain_arguments.plain(each, word) for each in texts}
-    return [words[each] if type(each) is str else plain_arguments.plain(each, word) for each in entries]
+    return plain_arguments.plain_column(listed, word)
 
 
 def sweep(

@@ -241,7 +241,8 @@ def exact_values(
             continue
         unknown = sorted(name for name in expression.names if name not in parameters)
         if unknown:
-            mistakes[name] = ExpressionError(unknown_name(unknown[0], parameters))
+            guessed = parameters if len(mistakes) < limits.MISTAKES else ()
+            mistakes[name] = ExpressionError(unknown_name(unknown[0], guessed))
             continue
         known = {other: value for other in expression.names if (value := values[other]) is not None}
         if len(known) == len(expression.names):

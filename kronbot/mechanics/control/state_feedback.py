@@ -19,8 +19,8 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.description import controlling
 from kronbot.description.gains import AT, CASE, TIME, Gains
-from kronbot.description.mistakes import raise_all
-from kronbot.description.wording import did_you_mean, quote
+from kronbot.description.mistakes import Mistakes, raise_all
+from kronbot.description.wording import quote
 from kronbot.errors import Mistake
 from kronbot.mechanics.control.estimator import Estimator, tangled
 from kronbot.model.motions import Motion, constant, periodic_spline, spline
@@ -164,21 +164,21 @@ def state_feedback(robot: Robot, said: controlling.StateFeedback, others: Collec
     joints that have another controller."""
     gains, taken = robot.description.tables[said.K].gains(), {*others, *robot.file.simulate.by_joint}
     (rates,) = robot.derivative_names(["qd"]).values()
-    known, joints = (*robot.coordinates, *rates), [joint.name for joint in robot.joints]
-    mistakes = [
-        gains.mistake(name, f"no coordinate or rate {quote(name)} at order {robot.order}{did_you_mean(name, known)}")
-        for name in gains.at
-        if name not in known
-    ]
+    known, joints = dict.fromkeys((*robot.coordinates, *rates)), dict.fromkeys(joint.name for joint in robot.joints)
+    wrong = Mistakes(said.K)
+    for name in gains.at:
+        if name not in known:
+            told = f"no coordinate or rate {quote(name)} at order {robot.order}{wrong.guess(name, known)}"
+            wrong.found.append(gains.mistake(name, told))
     for name in gains.K:
         if name not in joints:
-            mistakes.append(gains.mistake(name, f"no joint {quote(name)}{did_you_mean(name, joints)}"))
+            wrong.found.append(gains.mistake(name, f"no joint {quote(name)}{wrong.guess(name, joints)}"))
         elif name in taken:
             why = f"{quote(name)} has another controller or drive: one of them is wanted"
-            mistakes.append(gains.mistake(name, why))
+            wrong.found.append(gains.mistake(name, why))
     if said.periodic:
-        mistakes += _of_period(robot, gains)
-    raise_all(mistakes)
+        wrong.found += _of_period(robot, gains)
+    wrong.raise_mistakes()
     by = _by(robot, gains) if gains.over == CASE else ""
     return StateFeedback(robot, gains, said.periodic, _estimator(robot, said, gains), by)
 
