@@ -25,6 +25,8 @@ GATHERED = {
 BY_NAME = ("to", "effort_limits", "limits", "weights", "effort", "noise", "deviation")
 # Values that are told of as wrong.
 TOLD = 10
+# How spreadsheets know a formula.
+_FORMULA = ("=", "+", "-", "@")
 # Options of the command line whose name is another one than the argument's, hyphens apart.
 _OPTIONS = {"in": "axes"}
 _RATES = {"qd": "rate", "qdd": "acceleration"}
@@ -218,12 +220,12 @@ def whole(value: Value) -> object:
 
 
 def strange_values(robot: Robot, name: str, meaning: Meaning, cases: Cases) -> Iterator[tuple[int, str, str]]:
-    """The listed values that can be no numbers, because they are no expressions over the parameters: the row of each,
-    its name, and what is wrong."""
+    """The listed values that can be no numbers, because they are no expressions over the parameters, or no words,
+    because they begin as formulas of spreadsheets, which run them: the row of each, its name, and what is wrong."""
     known: dict[Value, str | None] = {}
-    for row, value in enumerate(cases.listed(name) if meaning.number else (), 1):
-        if isinstance(value, bool | str):
-            wrong = known[value] if value in known else known.setdefault(value, _wrong(robot, value))
+    for row, value in enumerate(cases.listed(name), 1):
+        if isinstance(value, str) or (isinstance(value, bool) and meaning.number):
+            wrong = known[value] if value in known else known.setdefault(value, _refused(robot, meaning, value))
             if wrong is not None:
                 yield row, name, wrong
 
@@ -237,6 +239,14 @@ def strange(wrong: Sequence[tuple[int, str, str]], of_cases: Collection[str]) ->
     error = StrangeValues("\n".join(told[:TOLD] + ["and more"] * (len(told) > TOLD)))
     error.values = wrong
     return error
+
+
+def _refused(robot: Robot, meaning: Meaning, value: bool | str) -> str | None:
+    if meaning.number:
+        return _wrong(robot, value)
+    if isinstance(value, bool) or not value.startswith(_FORMULA) or _wrong(robot, value) is None:
+        return None
+    return f"{quote(value)} is no number, and no word begins with {value[0]}"
 
 
 def _wrong(robot: Robot, value: bool | str) -> str | None:

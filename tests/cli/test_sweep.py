@@ -543,3 +543,13 @@ def test_a_text_that_comes_in_many_rows_is_looked_at_once(tmp_path, capsys, monk
     told = [line for line in capsys.readouterr().err.splitlines() if "cases.csv:" in line]
     assert len(told) == 101 and told[-1].endswith(": and more mistakes")
     assert len(looked) < 10
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "@SUM(1)", "+cmd", "-"])
+def test_words_that_spreadsheets_would_run_are_refused(tmp_path, capsys, cell):
+    """They stood in the table of the sweep beside the message that there is no such frame."""
+    file = tmp_path / "cases.csv"
+    file.write_text(f"frame,qa\narm,0.1\n{cell},0.1\n")
+    assert run(["sweep", "jacobian", "khang", "--cases", str(file), *ONE]) == 2
+    told = f"cases.csv:3:1: frame: '{cell}' is no number, and no word begins with {cell[0]}"
+    assert told in capsys.readouterr().err
