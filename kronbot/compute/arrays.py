@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute import views
+from kronbot.description.wording import Entries
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class NamedArray:
         return "values" in vars(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """For pickle, which leaves memory writeable and takes no read-only mappings."""
+        """For pickle, which leaves memory writeable."""
         return NamedArray, (self.values, self.rows, self.plain_units, self.columns, self.axis)
 
     @property
@@ -145,9 +145,9 @@ class NamedArray:
 
 def units_kept(units: Units) -> Units:
     """Units that nobody can change; those that are kept so already stay what they are."""
-    if isinstance(units, str | MappingProxyType):
+    if isinstance(units, str | Entries):
         return units
-    return MappingProxyType({name: tuple(each) for name, each in units.items()})
+    return Entries({name: tuple(each) for name, each in units.items()})
 
 
 def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

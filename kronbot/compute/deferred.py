@@ -76,6 +76,9 @@ class Deferred(Mapping[str, Scalar]):
     def __repr__(self) -> str:
         return repr(dict(self._held()))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return dict, (dict(self._held()),)
+
 
 def later(
     name: str,

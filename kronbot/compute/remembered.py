@@ -20,7 +20,6 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate, pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kronbot.compute.closures import reduced
@@ -238,6 +237,7 @@ class _Writer(pickle.Pickler):
         from casadi import SX, Function
 
         from kronbot.description import Description
+        from kronbot.description.wording import Entries
         from kronbot.model.robot import Robot
 
         super().__init__(stream, pickle.HIGHEST_PROTOCOL)
@@ -248,7 +248,7 @@ class _Writer(pickle.Pickler):
             (Function, "function", self.functions),
         )
         self._places: dict[int, tuple[str, int]] = {}
-        self._description, self._robot = Description, Robot
+        self._description, self._robot, self._entries = Description, Robot, Entries
 
     def persistent_id(self, value: Any) -> tuple[str, int] | None:
         """The place of an expression or a function among those of its kind."""
@@ -261,9 +261,9 @@ class _Writer(pickle.Pickler):
         return None
 
     def reducer_override(self, value: Any) -> Any:
-        """Descriptions and models as they are; views by what they show; functions within others."""
-        if isinstance(value, MappingProxyType):
-            return _view, (value.copy(),)
+        """Descriptions and models as they are, and their entries, which nobody can change; functions within others."""
+        if isinstance(value, self._entries):
+            return type(value), ({**value},)
         if isinstance(value, self._description):
             state = {each.name: getattr(value, each.name) for each in fields(value)}
             return made_of, (type(value),), state
@@ -286,10 +286,6 @@ class _Reader(pickle.Unpickler):
         if module.partition(".")[0] not in OURS and (module, name) not in OTHERS:
             raise pickle.UnpicklingError(f"{module}.{name} is no part of a robot")
         return super().find_class(module, name)
-
-
-def _view(held: dict[str, object]) -> Mapping[str, object]:
-    return MappingProxyType(held)
 
 
 MEMORY = Memory()

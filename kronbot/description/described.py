@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import field, replace
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from kronbot.cached import cached_property
@@ -28,6 +27,7 @@ READER = "kronbot.description.loading"
 
 
 class _Values(Entries):
+    __slots__ = ()
     what = "parameter"
 
 
@@ -50,9 +50,9 @@ class Description:
 
     def __post_init__(self) -> None:
         """Make its mappings read-only."""
-        object.__setattr__(self, "values", MappingProxyType(_Values(self.values)))
+        object.__setattr__(self, "values", _Values(self.values))
         for name in ("overrides", "tables"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            object.__setattr__(self, name, Entries(getattr(self, name)))
 
     def __repr__(self) -> str:
         """Which robot, and where it is written."""

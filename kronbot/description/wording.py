@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from heapq import nlargest
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kronbot.errors import Argument, UnknownName
 from kronbot.kinds import is_a, kind_of
@@ -114,12 +114,30 @@ def shown_path(name: str) -> str:
 
 
 class Entries(dict[str, Any]):
-    """Entries by name. Raises UnknownName, a KeyError that says what there is."""
+    """Entries by name, which nobody can change: copies and what comes out of a pickle are plain.
 
+    Raises UnknownName, a KeyError that says what there is.
+    """
+
+    __slots__ = ()
     what = "entry"
 
     def __missing__(self, name: object) -> Any:
         raise no_entry(name, self, self.what)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return dict, ({**self},)
+
+    if (
+        not TYPE_CHECKING
+    ):  # who writes is told by the interpreter; a checker of types sees a Mapping wherever these stand
+
+        def _refuse(self, *given, **named):
+            raise TypeError(
+                "what kronbot answers does not support item assignment: dict(...) makes a copy of one's own"
+            )
+
+        __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
 
 def no_entry(name: object, held: Iterable[str], what: str = "entry") -> UnknownName:

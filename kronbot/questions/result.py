@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from importlib import import_module
 from os import PathLike
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +39,7 @@ PICTURES, PAGES, NOTEBOOK = "kronbot.plots.pictures", "kronbot.plots.page.pages"
 # And who writes them as text, beside.
 TABLES = "kronbot.questions.tables"
 _HELD = ("arrays", "summary", "source", "units")
-_EMPTY: Mapping[str, Any] = MappingProxyType(Entries())
+_EMPTY: Mapping[str, Any] = Entries()
 
 
 @called_by_name
@@ -73,15 +72,15 @@ class Result:
 
     def __post_init__(self) -> None:
         """Make it read-only. Raises ComputationError where a number is not finite."""
-        put, read = object.__setattr__, MappingProxyType
-        put(self, "at", read(Entries({name: read(Entries(point)) for name, point in self.at.items()})))
+        put = object.__setattr__
+        put(self, "at", Entries({name: Entries(point) for name, point in self.at.items()}))
         if self.series is not _EMPTY:
-            put(self, "series", read(Entries({name: read_only(column) for name, column in self.series.items()})))
+            put(self, "series", Entries({name: read_only(column) for name, column in self.series.items()}))
             demand_finite(self.series)
         for name in _HELD:
             mapping = getattr(self, name)
             if mapping is not _EMPTY and type(mapping) is not Deferred:
-                put(self, name, read(Entries(mapping)))
+                put(self, name, Entries(mapping))
         put(self, "warnings", tuple(self.warnings))
         demand_finite({name: array.values for name, array in self.arrays.items() if array.known})
         if type(self.summary) is not Deferred:
@@ -102,7 +101,7 @@ class Result:
         return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     def __reduce__(self) -> tuple[object, ...]:
-        """For pickle, which takes no read-only mappings."""
+        """For pickle, with all that is computed later."""
         held = self._held()
         held["at"] = {name: dict(point) for name, point in self.at.items()}
         held["about"] = self.about.description if isinstance(self.about, Robot) else self.about
@@ -244,7 +243,7 @@ def _again(then: str, held: dict[str, Any]) -> Result:
     return Result(**held)
 
 
-def demand_array(name: str, known: Iterable[str], absent: Mapping[str, str] = MappingProxyType({})) -> None:
+def demand_array(name: str, known: Iterable[str], absent: Mapping[str, str] = _EMPTY) -> None:
     """Raise UsageError where no array is called so; of those ``absent`` it says how they would be there."""
     names = list(known)
     if name not in names:

@@ -262,7 +262,13 @@ def test_what_is_not_what_was_stored_is_as_if_there_was_none(folder):
     """Cut, changed, without its digest; of another kind; a program in a pickle is not run."""
     learnt()
     whole = entry(folder).read_bytes()
-    for content in (b"", whole[:-1], whole[:1000], whole[:5000] + b"\0" + whole[5001:], whole + b"\0"):
+    for content in (
+        b"",
+        whole[:-1],
+        whole[:1000],
+        whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:],
+        whole + b"\0",
+    ):
         entry(folder).write_bytes(content)
         assert recalled() is None
     entry(folder).write_bytes(whole)

@@ -7,7 +7,6 @@ import random
 import subprocess
 import sys
 import tracemalloc
-import types
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from fuzzing import abuse
 from thinned import rare, thinned
 
 import kronbot
+from kronbot.description.wording import Entries
 from kronbot.errors import KronbotError, UsageError
 from kronbot.library import arguments, designing, fit
 
@@ -289,7 +289,7 @@ def test_what_leaves_an_answer_is_a_copy(caller, question):
     for array in answer.arrays.values():
         emptied(array.to_dict())
         for part in (array.rows, array.columns, array.axis, array.units):
-            assert isinstance(part, tuple | str | types.MappingProxyType | None), part
+            assert isinstance(part, tuple | str | Entries | None), part
     assert isinstance(answer.warnings, tuple)
     assert answer.to_dict() == before
     assert pickle.loads(pickle.dumps(answer)).to_dict() == copy.deepcopy(answer).to_dict() == before

@@ -273,9 +273,19 @@ def test_formulas_of_nothing_are_empty_and_a_warning_says_so(arm, style):
 def test_nothing_in_an_answer_can_be_changed(arm):
     """Neither mappings nor numbers, by whatever name; answers can be put into sets."""
     answer, run = arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05, solver="rodas")
-    for mapping in (answer.summary, answer.at, answer.at["q"], answer.arrays, run.series, run.units):
-        with pytest.raises(TypeError):
-            mapping["x"] = 1
+    mappings = [answer.summary, answer.at, answer.at["q"], answer.arrays, run.series, run.units, arm.modes().summary]
+    mappings += [arm.dynamics().arrays["M"].units, arm.description.values]
+    for mapping in mappings:
+        for write in (
+            lambda held: held.__setitem__("x", 1), lambda held: held.__delitem__("x"), lambda held: held.__ior__({}),
+            lambda held: held.update(x=1), lambda held: held.pop("x", None), lambda held: held.popitem(),
+            lambda held: held.setdefault("x", 1), lambda held: held.clear(),
+        ):  # fmt: skip
+            with pytest.raises((TypeError, AttributeError)):
+                write(mapping)
+        for own in (pickle.loads(pickle.dumps(mapping)), copy.copy(mapping), copy.deepcopy(mapping)):
+            assert type(own) is dict
+            assert list(own) == list(mapping)
     for values in (answer["J_T"], answer.arrays["J_T"].values, run["t"], run.series["t"]):
         with pytest.raises(ValueError, match="cannot set WRITEABLE"):
             values.setflags(write=True)
