@@ -52,7 +52,7 @@ class Symbolic:
         """In a notebook: what there are formulas of."""
         from kronbot.plots import notebook
 
-        questions = [(name, each.__doc__) for name, each in vars(Symbolic).items() if not name.startswith("_")]
+        questions = [(name, each.__doc__) for name, each in vars(Symbolic).items() if callable(each) and name[0] != "_"]
         rows = [(f".{name}()", _PLAIN.sub("", told.partition("\n")[0])) for name, told in questions if told]
         names = ", ".join(self.robot.coordinates)
         return notebook.heading(repr(self).strip("<>")) + notebook.table("", rows) + notebook.told(names)
