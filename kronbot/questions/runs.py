@@ -124,7 +124,7 @@ class Course:
         robot, system, solver = begun.robot, begun.system, begun.solver
         angles = [i for i, place in enumerate(system.free) if robot.units[place] == "rad"]
         told = np.asarray if solver.charts is None else solver.charts.told
-        yield told(begun.start[None, :])
+        yield begun.row[None]
         for block in solver.run(begun.wanted.every[1:], begun.start):
             if block is WAITING:
                 yield block.states
@@ -172,8 +172,8 @@ def begun_of(robot: Robot, run: Run, system: Equations, solver: Integrator) -> B
     numbers = np.concatenate([parameters.bound(system.extent), *given])
     numbers = numbers if charts is None else np.append(numbers, charts.chart)
     solver.begin(every_stop, numbers, charts, instants)
-    start = solver.sampled(0.0, start)
-    row = start if charts is None else charts.told(start[None])[0]
+    row, start = solver.row_at(0.0, start), solver.sampled(0.0, start)
+    row = row if charts is None else charts.told(row[None])[0]
     demand_directions(robot, report.rows(np.zeros(1), row[None], *(each[None] for each in given))["q"])
     at_start = matrices(robot, system, row)
     return Begun(robot, run, system, given, report, unmoved, wanted, solver, start, row, at_start)

@@ -106,7 +106,7 @@ def test_modes_at_rest_agree_with_check(capsys):
         (["linearize", "khang", "--force", "1,2"], "3 numbers are wanted"),
         (["linearize", "khang", "--outputs", "gauges"], "statics"),
         (["linearize", "khang", "--tau", "arm.v1=1"], "by joint"),
-        (["modes", "khang", "--q", "arm.v1=0.1"], "joints only"),
+        (["modes", "khang", "--q", "arm.v1=0.1"], "arm.v1 is 0 there, not 0.1; leave it out"),
         (["linearize", "stacker"], "--set"),
         (["linearize", "khang", "--equilibrium", "--tau", "1"], "--tau"),
         (["taylor", "khang", "--q", "@x.csv"], "no such file"),

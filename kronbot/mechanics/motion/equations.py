@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import casadi
+import numpy as np
 from casadi import SX
 
 from kronbot.mechanics.motion.charts import charted, own_rates
@@ -76,10 +77,13 @@ class Equations:
     @property
     def ode(self) -> Ode:
         """What an integrator takes."""
-        sampled, count = self.x, 2 * len(self.free)
+        sampled, count, held = self.x, 2 * len(self.free), np.zeros(self.x.numel(), dtype=bool)
         if self.sampled.numel():
             sampled = casadi.vertcat(self.x[:count], self.sampled, self.x[count + self.sampled.numel() :])
-        return Ode(self.t, self.x, self.rate, len(self.free), self.symbols, self.switch, self.memory.numel(), sampled)
+            first, control = count + len(self.drives.controllers.remembered), self.drives.controllers
+            held[first : first + len(control.joints)] = True
+        parts = self.t, self.x, self.rate, len(self.free), self.symbols, self.switch, self.memory.numel()
+        return Ode(*parts, sampled, held)
 
 
 def equations(robot: Robot, algorithm: str, frames: tuple[str, ...] = ()) -> Equations:

@@ -52,7 +52,7 @@ class Ode:
 
     x begins with so many ``coordinates``, whose rates are the next so many; what controllers remember, so many numbers
     ``beside``, comes next, and accounts, on which no rate depends, are last. ``sampled`` is the state that follows on x
-    at the instants of sampled controllers.
+    at the instants of sampled controllers, of which ``held`` entries (n,) are the torques from there on.
     """
 
     t: SX
@@ -63,6 +63,7 @@ class Ode:
     switch: Switch = field(default_factory=_no_contacts)
     beside: int = 0
     sampled: SX | None = None
+    held: npt.NDArray[np.bool_] | bool = False
 
 
 @dataclass(frozen=True)
@@ -207,13 +208,17 @@ class Integrator(ABC):
                         break
 
     def _told(self, block: Block, end: float, wanted: list[float]) -> Block:
-        """A block whose state at an instant of sampled controllers is the one that these make of it, as it is at 0."""
+        """A block whose state at an instant of sampled controllers is that of a row."""
         count = len(block.states)
         row = wanted[count - 1] if count else -math.inf
         if end not in self.instants or block.t < end or row < end - APART * np.spacing(end):
             return block
         self.bound[0] = math.inf  # what jumps there has jumped
-        return replace(block, states=np.vstack([block.states[:-1], self.sampled(end, block.states[-1])]))
+        return replace(block, states=np.vstack([block.states[:-1], self.row_at(end, block.states[-1])]))
+
+    def row_at(self, t: float, x: Array) -> Array:
+        """What a row tells of a state: at an instant the torques from there on, and what these follow from."""
+        return np.where(self.ode.held, self.sampled(t, x), x)
 
     def sampled(self, t: float, x: Array) -> Array:
         """The state that follows on x at a time: another one where that is an instant of sampled controllers."""
