@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from kronbot.description import limits
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import QUOTED_LENGTH, did_you_mean, listing, quote
-from kronbot.errors import DescriptionError, Mistake, UsageError
+from kronbot.errors import LIMITS, DescriptionError, Failure, Mistake, UsageError, said
 from kronbot.records import dataclass
 from kronbot.system.platform import host
 
@@ -163,6 +163,8 @@ def _content(opened: Callable[[], int], name: str, limit: int, cure: str = _PIPE
     except IsADirectoryError:
         raise _at_start(name, "a directory, not a file") from None
     except OSError as error:
+        if error.errno in LIMITS:  # of the process, not of the file
+            raise Failure(f"cannot read {quote(name)}: {said(error, place=False)}") from None
         raise _at_start(name, f"cannot be read: {error.strerror or error}") from None
     return within(content, name, limit)
 
