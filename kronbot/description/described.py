@@ -13,6 +13,7 @@ from kronbot.description.schema import RobotFile
 from kronbot.description.wording import Entries, listing
 from kronbot.description.yaml.source import Source
 from kronbot.errors import DescriptionError, Mistake
+from kronbot.kinds import is_a
 from kronbot.records import dataclass
 from kronbot.system.sealed import seal
 
@@ -98,7 +99,7 @@ class Description:
         return self.source.text, self.motion, tables, values
 
     def __eq__(self, other: object) -> bool:
-        return self.identity == other.identity if isinstance(other, Description) else NotImplemented
+        return self.identity == other.identity if is_a(other, Description) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.identity)

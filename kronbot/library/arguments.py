@@ -195,7 +195,7 @@ def count(value: object, word: str, least: int, most: int) -> int:
     whole = is_a(value, int | np.integer) and not is_a(value, bool | np.timedelta64)
     if not whole:
         raise UsageError(Argument(word), f": an integer from {least} to {most} is wanted, not {shown(value)}")
-    number = int.__index__(value) if is_a(value, int) else int(value)  # type: ignore[call-overload]
+    number = int.__index__(value) if is_a(value, int) else np.generic.item(value)  # type: ignore[call-overload]
     if not least <= number <= most:
         raise UsageError(Argument(word), f" must be {least} to {most}, not {shown(number)}")
     return int(number)

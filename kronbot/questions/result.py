@@ -88,7 +88,7 @@ class Result:
 
     def __eq__(self, other: object) -> bool:
         """Whether another answer has the same words and numbers, to the last bit."""
-        return self._content == other._content if isinstance(other, Result) else NotImplemented
+        return self._content == other._content if is_a(other, Result) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self._content)

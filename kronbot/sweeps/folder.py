@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from itertools import chain, compress
-from stat import S_ISDIR
+from stat import S_ISDIR, S_ISREG
 
 from kronbot.errors import UsageError
 from kronbot.records import dataclass
@@ -50,7 +50,8 @@ class Folder:
         if not S_ISDIR(found.st_mode) or target.name in (".", ".."):
             return Obstacle("no folder can be put there", False)
         names = target.folder.names(target.name)
-        if not all(map(_OWN.fullmatch, names)):
+        of_sweep = (_OWN.fullmatch(each) and _is_file(target.folder.found(f"{target.name}/{each}")) for each in names)
+        if not all(of_sweep):
             return Obstacle("the folder holds other files than those of a sweep: take another name", False)
         if names and not host.own(found):
             return Obstacle("the folder belongs to another user: take another name", False)
@@ -61,11 +62,11 @@ class Folder:
         folder = target.folder
         # Nobody else is at it, who would have the lock of the journal.
         name = f".kronbot-{hashlib.sha256(target.name.encode()).hexdigest()[:16]}"
-        draft, old = _free(folder, name), f"{name}-old"
-        if target.found() is not None:  # else what was killed between two renamings has left the only one there is
+        draft, old, before = _free(folder, name), f"{name}-old", target.found()
+        if before is not None:  # else what was killed between two renamings has left the only one there is
             old = _free(folder, old)
         with interruptions() as met:
-            folder.make(draft, 0o777)
+            folder.make(draft, 0o777 if before is None else 0o700)
             with closing(folder.inner(draft)) as inside:
                 mine = inside.status()
                 try:
@@ -73,7 +74,9 @@ class Folder:
                     self._fill(inside, task, chunks)
                     host.settle()
                     inside.remove(MARK)
-                    self._appear(target, draft, old, mine)
+                    if before is not None:
+                        _inherit(inside, before)
+                    self._appear(target, draft, old, mine, before)
                 finally:
                     if met:
                         met.take_time()  # for removing many files
@@ -82,17 +85,19 @@ class Folder:
                         _remove(folder, draft, inside)
         _clear(folder, old)
 
-    def _appear(self, target: Target, draft: str, old: str, mine: os.stat_result) -> None:
-        """Take the name, from a folder that was looked at before all was computed: others may have used it since."""
+    def _appear(
+        self, target: Target, draft: str, old: str, mine: os.stat_result, before: os.stat_result | None
+    ) -> None:
+        """Take the name, from a folder that was there ``before``: others may have used it since, or exchanged it."""
         folder = target.folder
-        if not target.overwrite or target.found() is None:
+        if not target.overwrite or target.found() is None or before is None:
             folder.rename(draft, target.name)
             target.demand_own(mine, target.name)
             return
         folder.rename(target.name, old)
         try:
             with closing(folder.inner(old)) as replaced:
-                if not _own(replaced):
+                if not _own(replaced) or not os.path.samestat(replaced.status(), before):
                     raise OSError(errno.ENOTEMPTY, "other files have come into the folder meanwhile")
                 _mark(replaced)
                 try:
@@ -173,6 +178,20 @@ def _remove(folder: host.Folder, name: str, inside: host.Folder) -> None:
         folder.remove_folder(name)
 
 
+def _inherit(inside: host.Folder, before: os.stat_result) -> None:
+    """Who may read the folder that is replaced may read this one, and nobody else."""
+    if host.OWNERS:
+        descriptor = inside.open(".", os.O_RDONLY)
+        try:
+            host.inherit(descriptor, before)
+        finally:
+            os.close(descriptor)
+
+
 def _own(inside: host.Folder) -> bool:
-    """Whether there is nothing in a folder but what sweeps put there."""
-    return all(map(_OWN.fullmatch, inside.names()))
+    """Whether there is nothing in a folder but files that sweeps put there."""
+    return all(_OWN.fullmatch(name) and _is_file(inside.found(name)) for name in inside.names())
+
+
+def _is_file(found: os.stat_result | None) -> bool:
+    return found is None or S_ISREG(found.st_mode)

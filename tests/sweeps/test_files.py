@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import signal
+import stat
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from sweeps.cheap import Cheap, swept
 from thinned import rare
 
 import kronbot
+from kronbot.cli.main import run
 from kronbot.errors import Interrupted, KronbotError, UsageError
 from kronbot.sweeps import folder, journal
 from kronbot.sweeps import output as written_as
@@ -408,3 +410,33 @@ def test_a_sweep_goes_on_with_or_without_a_picture(arm, tmp_path, suffix, pictur
     assert (tmp_path / f"out{suffix}").read_bytes() == (tmp_path / f"whole{suffix}").read_bytes()
     assert result.asked.beside == {} and bool(result.warnings) == pictured
     assert asked(f"out{suffix}", plot=pictured, resume=True).finished
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_folder_that_replaces_a_private_one_is_as_private(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["sweep", "jacobian", "khang", "--over", "qa=0,1", "-o", "out/", "-q"]
+    os.mkdir("out", 0o700)
+    assert run(words) == 0 and stat.S_IMODE(os.stat("out").st_mode) == 0o700
+    assert run([*words, "--overwrite"]) == 0 and stat.S_IMODE(os.stat("out").st_mode) == 0o700
+    os.mkdir("out/1.npz.d")
+    os.rename("out/1.npz.d", "out/3.npz")  # a folder, and no file of a sweep
+    assert run([*words, "--overwrite"]) == 2 and os.path.isdir("out/3.npz")
+
+
+def test_a_folder_that_has_taken_the_name_meanwhile_stays(tmp_path, monkeypatch):
+    """Others who can rename may exchange it while the draft grows."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("out", "precious"):
+        assert run(["sweep", "jacobian", "khang", "--over", "qa=0,1", "-o", f"{name}/", "-q"]) == 0
+    settle = folder.host.settle
+
+    def exchanged():
+        os.rename("out", "aside")
+        os.rename("precious", "out")
+        settle()
+
+    monkeypatch.setattr(folder.host, "settle", exchanged)
+    kept = os.stat("precious").st_ino
+    assert run(["sweep", "jacobian", "khang", "--over", "qa=0:1:3", "-o", "out/", "--overwrite", "-q"]) != 0
+    assert os.stat("out").st_ino == kept and "2.npz" in os.listdir("out")
