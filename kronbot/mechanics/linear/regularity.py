@@ -40,5 +40,6 @@ def demand_regular(M: Array, names: Sequence[str]) -> None:
     weak = weakest(M)
     if weak is not None:
         raise ComputationError(
-            f"the mass matrix is singular: {names[weak]} moves no inertia of its own; give its link inertia about its axis"
+            f"the mass matrix is singular: {names[weak]} moves no inertia of its own; give its link inertia about "
+            "its axis"
         )
