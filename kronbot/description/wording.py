@@ -128,14 +128,12 @@ class Entries(dict[str, Any]):
     def __reduce__(self) -> tuple[object, ...]:
         return dict, ({**self},)
 
-    if (
-        not TYPE_CHECKING
-    ):  # who writes is told by the interpreter; a checker of types sees a Mapping wherever these stand
+    # A checker of types sees a Mapping wherever these stand.
+    if not TYPE_CHECKING:
 
         def _refuse(self, *given, **named):
-            raise TypeError(
-                "what kronbot answers does not support item assignment: dict(...) makes a copy of one's own"
-            )
+            why = "what kronbot answers does not support item assignment: dict(...) makes a copy of one's own"
+            raise TypeError(why)
 
         __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 

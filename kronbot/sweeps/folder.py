@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from itertools import chain, compress
 from stat import S_ISDIR, S_ISREG
@@ -50,8 +50,7 @@ class Folder:
         if not S_ISDIR(found.st_mode) or target.name in (".", ".."):
             return Obstacle("no folder can be put there", False)
         names = target.folder.names(target.name)
-        of_sweep = (_OWN.fullmatch(each) and _is_file(target.folder.found(f"{target.name}/{each}")) for each in names)
-        if not all(of_sweep):
+        if not _of_sweep(target.folder, names, f"{target.name}/"):
             return Obstacle("the folder holds other files than those of a sweep: take another name", False)
         if names and not host.own(found):
             return Obstacle("the folder belongs to another user: take another name", False)
@@ -190,8 +189,12 @@ def _inherit(inside: host.Folder, before: os.stat_result) -> None:
 
 def _own(inside: host.Folder) -> bool:
     """Whether there is nothing in a folder but files that sweeps put there."""
-    return all(_OWN.fullmatch(name) and _is_file(inside.found(name)) for name in inside.names())
+    return _of_sweep(inside, inside.names())
 
 
-def _is_file(found: os.stat_result | None) -> bool:
-    return found is None or S_ISREG(found.st_mode)
+def _of_sweep(folder: host.Folder, names: Iterable[str], place: str = "") -> bool:
+    """Whether all that is called so at a place in a folder are files that sweeps put there."""
+    return all(
+        _OWN.fullmatch(name) and ((found := folder.found(place + name)) is None or S_ISREG(found.st_mode))
+        for name in names
+    )

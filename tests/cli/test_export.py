@@ -544,7 +544,7 @@ def test_functions_without_an_answer(tmp_path, capsys):
     robot = tmp_path / "robot.yaml"
     robot.write_text(light)
     assert run(["export", str(robot), "--of", "forward_dynamics", "-o", target]) == 1
-    assert "give its link mass" in capsys.readouterr().err
+    assert "give its link some" in capsys.readouterr().err
     assert run(["export", str(robot), "--of", "mass_matrix", "-o", target]) == 0
     robot.write_text(light.replace("{type: revolute, name: q1}", "{type: fixed}"))
     capsys.readouterr()

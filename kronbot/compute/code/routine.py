@@ -171,5 +171,5 @@ def _demand_finite(function: casadi.Function) -> None:
     """Raise ComputationError where the function holds a number that is none: a division by a structural zero."""
     if not all(math.isfinite(each.constant) for each in instructions(function)):
         raise ComputationError(
-            f"{function.name()} is never finite: some coordinate moves no inertia; give its link mass"
+            f"{function.name()} is never finite: some coordinate moves no inertia; give its link some"
         )
