@@ -69,7 +69,7 @@ class Description:
 
     def mistaken(self, wrong: Iterable[tuple[Path, str, bool]]) -> DescriptionError:
         """What somebody finds wrong who uses the file: paths, what is wrong there, and whether it is the key."""
-        return DescriptionError(self._found(wrong))
+        return DescriptionError(self.placed(wrong))
 
     @cached_property
     def useless(self) -> tuple[Mistake, ...]:
@@ -77,9 +77,10 @@ class Description:
         if not (names := self.unused):
             return ()
         what = f"parameter{'s' if len(names) > 1 else ''} {listing(names)}"
-        return self._found([(("parameters", names[0]), f"nothing in this file depends on the {what}", True)])
+        return self.placed([(("parameters", names[0]), f"nothing in this file depends on the {what}", True)])
 
-    def _found(self, told: Iterable[tuple[Path, str, bool]]) -> tuple[Mistake, ...]:
+    def placed(self, told: Iterable[tuple[Path, str, bool]]) -> tuple[Mistake, ...]:
+        """What is said of places in the file: paths, what is said, and whether of the key; with lines, in order."""
         from kronbot.description.checks.report import Report
         from kronbot.description.mistakes import first_of, with_lines
 

@@ -16,6 +16,7 @@ from kronbot.mechanics.motion.forces import forces
 from kronbot.mechanics.multibody.energy import total_mass
 from kronbot.model.robot import Robot
 from kronbot.questions.elements import told_of_meeting
+from kronbot.questions.inertia import told_of_inertia
 from kronbot.questions.limits import told_of_motion
 from kronbot.questions.outline import Given, Labels, Outline, numbered
 from kronbot.questions.result import Result
@@ -77,6 +78,8 @@ def survey(robot: Robot) -> Result:
     warnings = [str(warning) for warning in (*described.warnings, *described.useless)]
     with suppress(FreeParameters):
         warnings += told_of_meeting(robot)
+    with suppress(Failure):
+        warnings += map(str, told_of_inertia(robot))
     summary["warnings"] = len(warnings)
     return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings, about=robot)
 

@@ -127,8 +127,8 @@ def design(
     E, dE = (rows["E"].reshape(robot.n, -1)[free][:, places] for rows in (found.values, found.errors))
     n, names = len(free), [robot.coordinates[place] for place in free]
     states = [*names, *(f"{name}_dot" for name in names)]
+    poles = found.solution.poles  # which demands a regular M
     A, B = of_first_order(system.M, system.D, system.K, E)
-    poles = found.solution.poles
     lost, idle = _unmoved(system, E, dE, poles)
     rest = reached(system, A, B, lost, idle)
     inputs = [f"torque.{joint.name}" for joint in driven]

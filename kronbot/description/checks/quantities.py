@@ -152,8 +152,6 @@ def _flexible(link: View, convention: str | None) -> None:
         damping["ratio"].refuse(f"one ratio for each of the {total} modes is wanted here, not {len(ratios)}")
     for view in ratios:
         _ratio(view)
-    if modes["torsion"].count:
-        _turning(modes["torsion"], beam["polar_inertia"], link["name"].text or "?")
     if beam["shape"].text == "clamped-mass" and "tip" not in beam:
         _shaping(link["payload"]["inertia"])
     _length(link, convention)
@@ -171,12 +169,6 @@ def _ratio(view: View) -> None:
     ratio = view.number()
     if ratio is not None and ratio < 0:
         view.refuse(f"a damping ratio must be at least 0, it is {ratio!r}")
-
-
-@part
-def _turning(torsion: View, inertia: View, name: str) -> None:
-    if inertia.number() == 0:
-        torsion.warn(f"torsion modes without polar_inertia: the mass matrix of link '{name}' is singular")
 
 
 @part

@@ -19,7 +19,7 @@ from kronbot.compute.deferred import later, settled
 from kronbot.compute.trace import traced
 from kronbot.floats import Array
 from kronbot.mechanics.linear.pole import Pole
-from kronbot.mechanics.linear.regularity import weakest
+from kronbot.mechanics.linear.regularity import idle
 from kronbot.mechanics.multibody.elements import stretched
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
@@ -88,12 +88,10 @@ def natural_frequencies(robot: Robot) -> NaturalFrequencies:
     T = np.eye(robot.n)
     T[:, r] = robot.undeformed_rates(np.eye(robot.n)[:, r].T).T
     M, K = T.T @ M @ T, T.T @ K @ T
-    idle = []
-    while (weak := weakest(M[np.ix_(r, r)])) is not None:
-        idle.append(robot.coordinates[r.pop(weak)])
+    still = [r[i] for i in idle(M[np.ix_(r, r)])]
     locked = _with_free(M, K, f, b)
-    free = _with_free(M, K, f, [*b, *r])
-    return NaturalFrequencies(locked, free, tuple(idle))
+    free = _with_free(M, K, f, [*b, *(place for place in r if place not in still)])
+    return NaturalFrequencies(locked, free, tuple(robot.coordinates[place] for place in still))
 
 
 def _with_free(M: Array, K: Array, f: list[int], r: list[int]) -> Array:

@@ -27,6 +27,15 @@ def weakest(M: Array) -> int | None:
     return int(np.abs(vectors[:, 0]).argmax()) if values[0] <= SINGULAR else None
 
 
+def idle(M: Array) -> list[int]:
+    """The coordinates that move no inertia of their own, by place in M (n x n): without them it is regular."""
+    left = list(range(len(M)))
+    found = []
+    while (weak := weakest(M[np.ix_(left, left)])) is not None:
+        found.append(left.pop(weak))
+    return sorted(found)
+
+
 def regular(M: Array) -> npt.NDArray[np.bool_]:
     """Which of many matrices (N, n, n) surely are; the others need a closer look."""
     size = np.sqrt(np.maximum(np.diagonal(M, axis1=1, axis2=2), TINY))
@@ -36,10 +45,16 @@ def regular(M: Array) -> npt.NDArray[np.bool_]:
 
 
 def demand_regular(M: Array, names: Sequence[str]) -> None:
-    """Raise ComputationError where M (n x n) is singular, naming the coordinate that moves least inertia."""
-    weak = weakest(M)
-    if weak is not None:
-        raise ComputationError(
-            f"the mass matrix is singular: {names[weak]} moves no inertia of its own; give its link inertia about "
-            "its axis"
-        )
+    """Raise ComputationError where M (n x n) is singular, naming the coordinates that move no inertia of their own."""
+    if places := idle(M):
+        raise ComputationError(singular([names[place] for place in places]))
+
+
+def singular(names: Sequence[str]) -> str:
+    """That M is singular where these move no inertia of their own, and the cure."""
+    moves, of = ("moves", "its") if len(names) == 1 else ("move", "their")
+    link, axis = ("link", "axis") if len(names) == 1 else ("links", "axes")
+    return (
+        f"the mass matrix is singular: {', '.join(names)} {moves} no inertia of {of} own; give {of} {link} inertia "
+        f"about {of} {axis} (mass, where one slides)"
+    )

@@ -8,7 +8,7 @@ other, and carries the velocity terms of phi along instead of finding phi by a s
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 import casadi
 from casadi import SX, dot
@@ -180,18 +180,25 @@ def demand_inertia(robot: Robot, given: Container[int] = ()) -> None:
 
     The motions of some coordinates may be ``given``: no inertia of theirs is asked for.
     """
+    for told, _ in without_inertia(robot, given):
+        raise ComputationError(told)
+
+
+def without_inertia(robot: Robot, given: Container[int] = ()) -> Iterator[tuple[str, list[int]]]:
+    """What makes M singular wherever the robot stands, in words, and the places of the coordinates it is about."""
     still = [joint for joint in robot.joints if joint.elastic and joint.rotor_inertia.is_zero()]
-    motors = [joint.name for joint in still if joint.driven not in given]
-    if motors:
-        names = ", ".join(map(repr, motors))
-        raise ComputationError(
+    if motors := [joint for joint in still if joint.driven not in given]:
+        names = ", ".join(repr(joint.name) for joint in motors)
+        yield (
             f"the mass matrix is singular: the motor of elastic joint {names} has no inertia; give the joint a "
-            "rotor_inertia, or make it rigid"
+            "rotor_inertia, or make it rigid",
+            [joint.driven for joint in motors],
         )
-    beams = [link.beam for link in robot.links if link.beam is not None and link.beam.torsion.count]
-    if massless := [beam.name for beam in beams if beam.polar_inertia.is_zero()]:
-        names = ", ".join(map(repr, massless))
-        raise ComputationError(
+    twisting = [(link, link.beam) for link in robot.links if link.beam is not None and link.beam.torsion.count]
+    if massless := [(link, beam) for link, beam in twisting if beam.polar_inertia.is_zero()]:
+        names = ", ".join(repr(beam.name) for _, beam in massless)
+        yield (
             f"the mass matrix is singular: the torsion modes of link {names} carry no inertia; "
-            "give the link a polar_inertia (kg m) or no torsion modes"
+            "give the link a polar_inertia (kg m) or no torsion modes",
+            [link.modal.stop - 1 - i for link, beam in massless for i in range(beam.torsion.count)],
         )
