@@ -17,6 +17,7 @@ from kronbot.mechanics.multibody.energy import total_mass
 from kronbot.model.robot import Robot
 from kronbot.questions.elements import told_of_meeting
 from kronbot.questions.inertia import told_of_inertia
+from kronbot.questions.initial_state import FALLING, falls
 from kronbot.questions.limits import told_of_motion
 from kronbot.questions.outline import Given, Labels, Outline, numbered
 from kronbot.questions.result import Result
@@ -50,7 +51,9 @@ def survey(robot: Robot) -> Result:
     driven, end = drives(robot), _duration(robot)
     with suppress(FreeParameters):
         short = [] if end is None else driven.beyond_tables(end, robot.parameters, PURPOSE)
-        if end is not None and (short := short + forces(robot).beyond_tables(end)):
+        short += [] if end is None else forces(robot).beyond_tables(end)
+        short += [FALLING] if robot.file.simulate.start == "equilibrium" and falls(robot) else []
+        if short:
             summary["simulate"] = f"refused: {'; '.join(short)}"
     told = []
     for joint in robot.joints:

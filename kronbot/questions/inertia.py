@@ -18,7 +18,6 @@ from kronbot.mechanics.linear.regularity import idle, singular
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.multibody.recursion import without_inertia
 from kronbot.model.robot import Body, Robot
-from kronbot.questions.modes import Vibrations
 
 PURPOSE = "check"
 
@@ -58,6 +57,8 @@ def _refuse(*questions: str) -> str:
 
 
 def _locked_by_modes(robot: Robot) -> frozenset[int]:
+    from kronbot.questions.modes import Vibrations  # here, since few robots have such joints
+
     return Vibrations(robot).idle(robot.undeformed(np.zeros((1, robot.n))))[0]
 
 

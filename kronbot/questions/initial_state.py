@@ -29,6 +29,7 @@ PURPOSE = "simulate"
 STEP_OF_GRAVITY = 0.1
 # Rates (rad/s, m/s) of a start beyond this are no mechanics: light is hardly faster.
 FASTEST = 1e8
+FALLING = "a floating base falls, and nothing holds it in an equilibrium: start straight"
 
 
 def initial_state(
@@ -65,12 +66,17 @@ def initial_state(
             raise UsageError(
                 f"{robot.coordinates[modal]} starts in the equilibrium; start straight to give it a value of its own"
             )
-        if robot.base and not hung(robot) and any(robot.parameters.evaluate_all(robot.gravity, PURPOSE)):
-            raise UsageError("a floating base falls, and nothing holds it in an equilibrium: start straight")
+        if falls(robot):
+            raise UsageError(FALLING)
         from kronbot.questions.statics import sag  # here, since few runs start there
 
         q = sag(robot, q)
     return np.concatenate([q[system.free], qd[system.free], np.zeros(system.memory.numel() + 2)])
+
+
+def falls(robot: Robot) -> bool:
+    """Whether no elements hold a floating base against gravity."""
+    return bool(robot.base) and not hung(robot) and any(robot.parameters.evaluate_all(robot.gravity, PURPOSE))
 
 
 def step_of_gravity(

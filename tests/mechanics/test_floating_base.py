@@ -507,6 +507,10 @@ def test_a_run_may_not_begin_in_gimbal_lock_nor_in_an_equilibrium_of_what_falls(
     assert arm.simulate(duration=0.1, step=0.1, start="equilibrium", q={"base.y": 2})["base.y"] == pytest.approx([2, 2])
     with pytest.raises(UsageError, match="a floating base falls"):
         kronbot.loads(ARM.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]")).simulate(1, start="equilibrium")
+    start = "simulate: {start: equilibrium}\n"
+    assert "simulate" not in kronbot.loads(ARM + start).check().summary
+    falling = kronbot.loads(ARM.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]") + start)
+    assert falling.check().summary["simulate"].startswith("refused: a floating base falls")
 
 
 def test_outer_forces_act_in_every_chart():

@@ -25,6 +25,7 @@ from kronbot.questions.fitting.driven import DrivenModel
 from kronbot.questions.fitting.measured import Measured
 from kronbot.questions.fitting.records import Driven, Record
 from kronbot.questions.fitting.shifts import Shifts
+from kronbot.questions.initial_state import FALLING
 from kronbot.questions.statics import sag
 from kronbot.records import dataclass
 
@@ -180,7 +181,7 @@ class Beginning:
         whole[:n, 0] = robot.undeformed(z[:n])
         if self.robot.file.simulate.start == "equilibrium":
             if robot.base and not hung(robot):
-                raise UsageError("a floating base falls, and nothing holds it in an equilibrium: start straight")
+                raise UsageError(FALLING)
             whole[:n] = self._sagging(robot, values, whole[:n], k)
         elif self.initial != "file":  # of elastic joints the other side may be measured, and a base that floats
             links = {*robot.base, *(joint.index for joint in robot.joints)}.difference(robot.rigid)
