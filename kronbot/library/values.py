@@ -152,10 +152,14 @@ def _column(robot: Robot, value: object, word: str) -> Array:
 
 def _index(robot: Robot, name: str, word: str) -> int:
     if name not in robot.coordinates:
-        if any(link.joint.name == name and link.joint.follows is not None for link in robot.file.links):
-            raise UsageError(Argument(word), f": joint {quote(name)} follows others and has no coordinate: give theirs")
+        _demand_leading(robot, name, word)
         raise unknown(name, robot.coordinates, Argument(word), ": no coordinate ", there="; coordinates are")
     return robot.coordinates.index(name)
+
+
+def _demand_leading(robot: Robot, name: str, word: str) -> None:
+    if any(link.joint.name == name and link.joint.follows is not None for link in robot.file.links):
+        raise UsageError(Argument(word), f": joint {quote(name)} follows others and has no coordinate: give theirs")
 
 
 def view(robot: Robot, frame: object, axes: object) -> FrameView:
@@ -181,6 +185,9 @@ def indices_of(robot: Robot, joints: object, word: str) -> list[int]:
     Raises UsageError that lists those there are.
     """
     known = {joint.name: joint.driven for joint in robot.joints}
+    for name in arguments.listed(joints, known, word):
+        if name not in known:
+            _demand_leading(robot, name, word)
     return [known[name] for name in arguments.names(joints, known, word, "joint")]
 
 

@@ -21,7 +21,7 @@ from kronbot.questions.result import Result
 
 BALANCE = "balance"
 # Metres and radians: what the integrator's tolerance does not tell from rest.
-UNMOVED = 1e-12
+UNMOVED = 1e-10
 
 
 @drawn

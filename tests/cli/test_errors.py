@@ -281,6 +281,7 @@ FOLLOWED = """\
     ("arguments", "cure"),
     [
         (["kinematics", "--q", "q2=0.1"], "--q: joint 'q2' follows others and has no coordinate: give theirs"),
+        (["linearize", "--lock", "q2"], "--lock: joint 'q2' follows others and has no coordinate: give theirs"),
         (["dynamics", "--array", "tau"], "it belongs to a motion: give rates (qd) or accelerations (qdd) too"),
     ],
 )
