@@ -365,7 +365,10 @@ def test_habits_of_other_programs_have_a_cure(line, told, capsys):
 
 def test_warnings_of_one_kind_are_one(tmp_path, capsys):
     """With the lines of the others; those of a shipped robot are for whoever checks it."""
-    link = "  - name: l{0}\n    joint: {{type: revolute, name: q{0}, limits: [-{0}0, 1], rotor_inertia: 1}}\n    pose: {{xyz: [0, 0, 1]}}\n"
+    link = (
+        "  - name: l{0}\n    joint: {{type: revolute, name: q{0}, limits: [-{0}0, 1], rotor_inertia: 1}}\n"
+        "    pose: {{xyz: [0, 0, 1]}}\n"
+    )
     text = "kronbot: 1\nname: arm\ngravity: [0, 0, 0]\nlinks:\n" + "".join(link.format(k) for k in range(1, 4))
     told = refused(tmp_path, capsys, text, code=0)
     assert [line for line in told if "warning" in line] == [
