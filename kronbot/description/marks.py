@@ -40,3 +40,4 @@ class Choice:
 
 
 LIST_OR_VALUE: Final = Choice(lambda value: "<list>" if isinstance(value, list) else "<value>")
+MAPPING_OR_VALUE: Final = Choice(lambda value: "<mapping>" if isinstance(value, dict) else "<value>")

@@ -9,7 +9,7 @@ from kronbot.description.choices import ShaperType
 from kronbot.description.entries import ZERO, Flag, Quantity, Text
 from kronbot.description.expressions.expression import parse
 from kronbot.description.in_time import Column, Sinusoid
-from kronbot.description.marks import LIST_OR_VALUE, Check, Choice, Field, Tag
+from kronbot.description.marks import LIST_OR_VALUE, MAPPING_OR_VALUE, Check, Choice, Field, Tag
 from kronbot.records import dataclass
 
 Begin = Annotated[Quantity, Field(alias="start", description="when it begins, s; before, it stands where it begins")]
@@ -110,5 +110,11 @@ class TableMotion:
 
 
 Motion = Annotated[
-    Cycloidal | SpinUp | PolynomialMotion | Trapezoid | ViaPoints | Sinusoid | TableMotion, Choice("type")
+    Annotated[Quantity, Tag("<value>"), Field(description="where it stands, rad or m")]
+    | Annotated[
+        Cycloidal | SpinUp | PolynomialMotion | Trapezoid | ViaPoints | Sinusoid | TableMotion,
+        Choice("type"),
+        Tag("<mapping>"),
+    ],
+    MAPPING_OR_VALUE,
 ]

@@ -15,6 +15,7 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.description import in_time, moving
 from kronbot.description.entries import ZERO
+from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.model.parameters import Parameters
@@ -174,7 +175,7 @@ def motion(
     shaper = getattr(entry, "shaper", None)
     if shaper is not None:
         own = own.shaped(*impulses(shaper if isinstance(shaper, tuple) else (shaper,), parameters))
-    return own.delayed(parameters.number(entry.begin))
+    return own if isinstance(entry, Expression) else own.delayed(parameters.number(entry.begin))
 
 
 def _own_motion(
@@ -182,6 +183,8 @@ def _own_motion(
 ) -> Motion:
     """The same in its own time."""
     match entry:
+        case Expression():
+            return constant(parameters.number(entry))
         case moving.Cycloidal():
             form = (entry.rate, entry.half_period, entry.start, entry.end, entry.duration)
             given = [parameters.number(value) for value in form if value is not None]

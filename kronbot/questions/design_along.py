@@ -11,10 +11,9 @@ from casadi import SX
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.trace import traced
 from kronbot.description.controlling import Control
+from kronbot.description.entries import ZERO
 from kronbot.description.gains import AT, ROW, TORQUE
-from kronbot.description.moving import TableMotion
 from kronbot.description.schema import JointDrive, Simulate
-from kronbot.description.table import Table
 from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.riccati import Jumps, Varying, flow
@@ -142,12 +141,9 @@ def _refined(
 
 def _moving(robot: Robot) -> Robot:
     """The robot whose motors follow the file's motion exactly; those without one stand."""
-    said, stands = robot.description, "stands.csv"
-    still = TableMotion(stands, held=True)
-    drives = {joint.name: JointDrive(motion=robot.file.motion.get(joint.name, still)) for joint in robot.joints}
+    drives = {joint.name: JointDrive(motion=robot.file.motion.get(joint.name, ZERO)) for joint in robot.joints}
     file = replace(robot.file, control=Control(), simulate=Simulate(drive=dict(drives)))
-    tables = {**said.tables, stands: Table(stands, "".join(f"{t},0\n" for t in range(4)))}
-    return build(replace(said, robot=file, tables=tables), robot.order)
+    return build(replace(robot.description, robot=file), robot.order)
 
 
 def _follow(robot: Robot, moving: Robot, duration: float, pieces: int, begin: Array | None) -> Way:

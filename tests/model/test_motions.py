@@ -298,3 +298,21 @@ def test_other_values_of_a_motion_trace_nothing_anew():
                 == kronbot.loads(text.replace("MOTION", kind), parameters=values).simulate(solver="rodas").to_dict()
             )
         assert len(robot.model.parameters._structure.kept) == kept
+
+
+def test_a_number_is_where_a_joint_stands():
+    """As a polynomial from there to there, in whatever uses motions; its value is a value."""
+    text = (
+        SLIDER[: SLIDER.index("motion")].replace("name: q1", "name: q1, damping: 1")
+        + "parameters: {a: 0.4}\nsimulate: {duration: 0.2, step: 0.1DRIVE}\nmotion: {q1: MOTION}\n"
+    )
+    for drive in ("", ", drive: {q1: {pd: {kp: 100, kd: 5}}}", ", drive: {q1: {motion: 2*a}}"):
+        made = text.replace("DRIVE", drive)
+        stands = kronbot.loads(made.replace("MOTION", "a/2"))
+        there = kronbot.loads(made.replace("MOTION", "{type: polynomial, from: a/2, to: a/2, duration: 1, degree: 3}"))
+        for robot, same in ((stands, there), (stands.with_parameters(a=-1), there.with_parameters(a=-1))):
+            run, wanted = robot.simulate(), same.simulate()
+            np.testing.assert_allclose(run["q1"], wanted["q1"], rtol=0, atol=1e-12)
+            along, other = (each.linearize_along(duration=0.2) for each in (robot, same))
+            assert (along["K_L"] == other["K_L"]).all() and along.summary["multipliers"].startswith("none")
+        assert run["q1"][0] == (-2 if "motion" in drive else -0.5)
