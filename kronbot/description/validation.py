@@ -177,7 +177,7 @@ class Validator:
         by_tag = {tag: m for m in members for tag in get_args(keys_of(m)[choice.by].hint.__origin__)}
         place, written = (*path, choice.by), child(node, choice.by)
         if written is None:
-            self._report.value(place, f"missing key {quote(choice.by)} in {called(path)}")
+            self._report.value(place, f"missing key {quote(choice.by)} in {called(path)}: {', '.join(by_tag)}")
             return None
         member = by_tag.get(str(self._word(tuple(by_tag), place, written)))
         return None if member is None else self.read(member, path)

@@ -189,7 +189,7 @@ EXPECTED = [
     "28:62: 'x' is empty: give it a value or take it out",
     "29:22: 'duration' must be greater than 0, it is 0.0",
     "29:37: one of torque, motion, pd is wanted here, not torque and motion",
-    "29:49: missing key 'type' in 'motion'",
+    "29:49: missing key 'type' in 'motion': cycloidal, spin-up, polynomial, trapezoid, via-points, sinusoid, table",
     "29:69: unknown joint 'q9'",
 ]
 
