@@ -46,6 +46,20 @@ JOINT: Final[Mapping[str, str]] = {
     **_said("where joints are is asked as q, or follows from 'motion'", "initial q0 home position offset value"),
     **_said("no torque is limited here; 'control' has effort: [LOWER, UPPER]", "effort max_torque torque_limit"),
 }
+SHAFT: Final[Mapping[str, str]] = {
+    **_said("a motor is rotor_inertia and gear of the joint", "motor inertia rotor rotor_inertia gear"),
+}
+FRICTION: Final[Mapping[str, str]] = {
+    **_said("it is called coulomb here (N m or N)", "f_c fc dry kinetic dynamic torque mu"),
+    **_said("viscous friction is 'damping' of the joint, beside 'friction'", "viscous damping f_v fv b"),
+    **_said("it is called static here, with stribeck_rate", "f_s fs stiction breakaway break_away"),
+    **_said("it is called smoothing here (rad/s or m/s)", "width eps epsilon regularization regularisation"),
+}
+MODES: Final[Mapping[str, str]] = {
+    **_said("it is called torsion here", "t theta twist torsional phi rx"),
+    **_said("bending is v (along y) and w (along z)", "bending y z x_y x_z flexural"),
+    **_said("beams are inextensible here", "u x axial extension longitudinal"),
+}
 DH_ROW: Final[Mapping[str, str]] = {
     **_said("add it to theta, or to d of a joint that slides", "offset"),
     **_said("it is called a here", "r l length"),

@@ -30,6 +30,7 @@ class Shaft:
         Quantity | None, Field(description="in its place, rad/(N m) or m/N; 0 is rigid, below only for statics")
     ] = None
     damping: Annotated[Quantity, Field(description="N m s (revolute) or N s/m (prismatic)")] = ZERO
+    foreign: ClassVar[Mapping[str, str]] = foreign.SHAFT
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ class Friction:
     smoothing: Annotated[
         Quantity, Field(description="rate at which friction is three quarters of it, rad/s or m/s")
     ] = parse("1e-3")
+    foreign: ClassVar[Mapping[str, str]] = foreign.FRICTION
 
 
 @dataclass(frozen=True)

@@ -39,5 +39,6 @@ class Choice:
     by: str | Callable[[Any], str]
 
 
+# Told by the kind in YAML; the tags are no keys of the format.
 LIST_OR_VALUE: Final = Choice(lambda value: "<list>" if isinstance(value, list) else "<value>")
 MAPPING_OR_VALUE: Final = Choice(lambda value: "<mapping>" if isinstance(value, dict) else "<value>")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 from kronbot.description import foreign, scalars
 from kronbot.description.choices import Start
@@ -19,7 +19,7 @@ from kronbot.description.fitting import Fit
 from kronbot.description.forcing import Push
 from kronbot.description.in_time import InTime
 from kronbot.description.joint import Joint
-from kronbot.description.marks import LIST_OR_VALUE, Check, Choice, Field, Tag
+from kronbot.description.marks import LIST_OR_VALUE, MAPPING_OR_VALUE, Check, Field, Tag
 from kronbot.description.moving import Motion
 from kronbot.description.sweeping import Sweep
 from kronbot.records import dataclass
@@ -28,10 +28,6 @@ T = TypeVar("T")
 
 Angles = dict[str, tuple[Quantity, ...]]
 ByJoint = dict[str, Quantity]
-
-
-# Which member of a union is meant is told by the YAML kind; the tags are no keys of the format.
-_MAPPING_OR_VALUE: Final = Choice(lambda value: "<mapping>" if isinstance(value, dict) else "<value>")
 
 ShapeName = Literal["clamped-free", "clamped-mass", "polynomial", "legendre", "craig-bampton"]
 Ratio = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[tuple[Quantity, ...], Tag("<list>")], LIST_OR_VALUE]
@@ -106,6 +102,7 @@ class Modes:
     v: Annotated[Count, Field(description="bending along y")] = 0
     w: Annotated[Count, Field(description="bending along z")] = 0
     torsion: Annotated[Count, Field(description="twist about x")] = 0
+    foreign: ClassVar[Mapping[str, str]] = foreign.MODES
 
 
 @dataclass(frozen=True)
@@ -123,7 +120,7 @@ class TableFile:
     file: Annotated[Text, Field(description="path relative to the robot file")]
 
 
-Shape = Annotated[Annotated[ShapeName, Tag("<value>")] | Annotated[TableFile, Tag("<mapping>")], _MAPPING_OR_VALUE]
+Shape = Annotated[Annotated[ShapeName, Tag("<value>")] | Annotated[TableFile, Tag("<mapping>")], MAPPING_OR_VALUE]
 
 
 @dataclass(frozen=True)
@@ -208,7 +205,7 @@ class JointDrive:
 
 Drive = Annotated[
     Annotated[Literal["rigid-inverse-dynamics"], Tag("<value>")] | Annotated[dict[str, JointDrive], Tag("<mapping>")],
-    _MAPPING_OR_VALUE,
+    MAPPING_OR_VALUE,
 ]
 
 

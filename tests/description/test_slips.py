@@ -125,6 +125,8 @@ def test_guesses_at_very_many_slips_end():
         ("rigid: {Izz: 2}", "9:13: unknown key 'Izz': it belongs in 'inertia'"),
         ("payload: {center-of-mass: [1, 0, 0]}",
          "9:15: unknown key 'center-of-mass': the centre of mass is com: [x, y, z] (m)"),
+        ("flexible: {mass: 1, length: 1, modes: {v: 1, theta: 1}, EI: {z: 1}}",
+         "9:50: unknown key 'theta': it is called torsion here"),
         ("mass: 2", "9:5: unknown key 'mass': it belongs in 'rigid', 'flexible', 'hub' or 'payload'"),
         ("Density: 2", "9:5: unknown key 'Density': the mass of a link (kg) stands in its 'rigid' or 'flexible'"),
     ],
