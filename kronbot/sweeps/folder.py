@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain, compress
 from stat import S_ISDIR, S_ISREG
@@ -22,8 +22,9 @@ from kronbot.system.platform import host
 from kronbot.system.saving import Target
 
 TABLE, KEY = "cases.csv", "sweep.json"
-# Is in a folder that may be removed: it grows, or another one has taken its name.
+# Is in the room of a folder that grows and of the one that it replaces: whatever is in there may be removed.
 MARK = "unfinished"
+PARTS = NEW, OLD = "new", "old"
 _OWN = re.compile(rf"[0-9]+\.(npz|json)|cases\.csv|sweep\.json|{MARK}")
 # More files in a folder are of use to nobody.
 MOST = 1_000_000
@@ -57,57 +58,51 @@ class Folder:
         return Obstacle("the folder is there already") if names else None
 
     def save(self, target: Target, task: Task, chunks: Chunks) -> None:
-        """The folder appears by being renamed, after the one that it replaces has been."""
-        folder = target.folder
+        """The folder appears by being renamed, out of a marked room where all is that a kill may leave behind."""
+        folder, before = target.folder, target.found()
         # Nobody else is at it, who would have the lock of the journal.
-        name = f".kronbot-{hashlib.sha256(target.name.encode()).hexdigest()[:16]}"
-        draft, old, before = _free(folder, name), f"{name}-old", target.found()
-        if before is not None:  # else what was killed between two renamings has left the only one there is
-            old = _free(folder, old)
+        stem = f".kronbot-{hashlib.sha256(target.name.encode()).hexdigest()[:16]}"
+        # What was killed between two renamings has left the only one there is: that stays until this one is there.
+        _tidy(folder, stem, PARTS if before is not None else (NEW,))
+        name = stem if folder.found(stem) is None else f"{stem}-{os.urandom(8).hex()}"
         with interruptions() as met:
-            folder.make(draft, 0o777 if before is None else 0o700)
-            with closing(folder.inner(draft)) as inside:
-                mine = inside.status()
+            folder.make(name)
+            with closing(folder.inner(name)) as room:
                 try:
-                    _mark(inside)
-                    self._fill(inside, task, chunks)
-                    host.settle()
-                    inside.remove(MARK)
-                    if before is not None:
-                        _inherit(inside, before)
-                    self._appear(target, draft, old, mine, before)
+                    os.close(room.open(MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+                    room.make(NEW, 0o777 if before is None else 0o700)
+                    with closing(room.inner(NEW)) as inside:
+                        self._fill(inside, task, chunks)
+                        host.settle()
+                        if before is not None:
+                            _inherit(inside, before)
+                        mine = inside.status()
+                    self._appear(target, room, mine, before)
                 finally:
                     if met:
                         met.take_time()  # for removing many files
-                    there = folder.found(draft)
-                    if there is not None and os.path.samestat(there, mine):
-                        _remove(folder, draft, inside)
-        _clear(folder, old)
+                    _remove(folder, name, room, PARTS if room.found(MARK) else (NEW,))
+        _tidy(folder, stem, PARTS)
 
-    def _appear(
-        self, target: Target, draft: str, old: str, mine: os.stat_result, before: os.stat_result | None
-    ) -> None:
+    def _appear(self, target: Target, room: host.Folder, mine: os.stat_result, before: os.stat_result | None) -> None:
         """Take the name, from a folder that was there ``before``: others may have used it since, or exchanged it."""
         folder = target.folder
-        if not target.overwrite or target.found() is None or before is None:
-            folder.rename(draft, target.name)
+        if not target.overwrite or target.found() is None or before is None or not host.own(before):
+            room.rename(NEW, target.name, folder)  # where nothing is, or an empty folder
             target.demand_own(mine, target.name)
             return
-        folder.rename(target.name, old)
+        folder.rename(target.name, OLD, room)
         try:
-            with closing(folder.inner(old)) as replaced:
+            with closing(room.inner(OLD)) as replaced:
                 if not _own(replaced) or not os.path.samestat(replaced.status(), before):
                     raise OSError(errno.ENOTEMPTY, "other files have come into the folder meanwhile")
-                _mark(replaced)
-                try:
-                    folder.rename(draft, target.name)
-                    target.demand_own(mine, target.name)
-                except BaseException:
-                    replaced.remove(MARK)
-                    raise
+            room.rename(NEW, target.name, folder)
+            target.demand_own(mine, target.name)
         except BaseException:
-            with suppress(OSError):
-                folder.rename(old, target.name)
+            try:
+                room.rename(OLD, target.name, folder)
+            except OSError:  # somebody has taken the name: it stays where it is
+                room.remove(MARK)
             raise
 
     def _fill(self, folder: host.Folder, task: Task, chunks: Chunks) -> None:
@@ -149,31 +144,34 @@ class Folder:
             return False
 
 
-def _free(folder: host.Folder, name: str) -> str:
-    """A name that is free once a draft that was left behind is removed; another one where that is something else."""
-    _clear(folder, name)
-    return name if folder.found(name) is None else f"{name}-{os.urandom(8).hex()}"
+def _tidy(folder: host.Folder, stem: str, parts: Sequence[str]) -> None:
+    """Remove what killed sweeps have left, but for other parts: a sweep's own, as its mark and all names in it say.
 
-
-def _clear(folder: host.Folder, name: str) -> None:
-    """Remove a draft: others who can write to the folder may have given its name to any folder of the user's."""
-    with suppress(OSError), closing(folder.inner(name)) as inside:
-        mark = inside.found(MARK)
-        if not inside.names() or (mark is not None and host.own(mark) and _own(inside)):
-            _remove(folder, name, inside)
-
-
-def _mark(inside: host.Folder) -> None:
-    """Say that what is in a folder is not, or no longer, anybody's."""
-    os.close(inside.open(MARK, os.O_WRONLY | os.O_CREAT, 0o666))
-
-
-def _remove(folder: host.Folder, name: str, inside: host.Folder) -> None:
-    """Remove a draft that is held open: what sweeps put there, the mark last, then the folder if nothing is left."""
-    for file in sorted(filter(_OWN.fullmatch, inside.names()), key=MARK.__eq__):
-        with suppress(OSError):
-            inside.remove(file)
+    Others who can write to the folder may have given its name to any folder of the user's.
+    """
+    names = [stem]
     with suppress(OSError):
+        names = [each for each in folder.names() if re.fullmatch(rf"{stem}(-.*)?", each)]
+    for name in names:
+        with suppress(OSError), closing(folder.inner(name)) as room:
+            mark = room.found(MARK)
+            if not room.names() or (mark is not None and host.own(mark) and _own(room, PARTS)):
+                _remove(folder, name, room, parts)
+
+
+def _remove(folder: host.Folder, name: str, inside: host.Folder, parts: Sequence[str] = ()) -> None:
+    """Remove what sweeps put into a folder that is held open, its mark and itself if nothing else is left."""
+    for part in parts:
+        with suppress(OSError), closing(inside.inner(part)) as inner:
+            if _own(inner):
+                _remove(inside, part, inner)
+    with suppress(OSError):
+        for file in inside.names():
+            if _OWN.fullmatch(file) and file != MARK:
+                with suppress(OSError):
+                    inside.remove(file)
+        if inside.names() == [MARK]:
+            inside.remove(MARK)
         folder.remove_folder(name)
 
 
@@ -187,9 +185,9 @@ def _inherit(inside: host.Folder, before: os.stat_result) -> None:
             os.close(descriptor)
 
 
-def _own(inside: host.Folder) -> bool:
-    """Whether there is nothing in a folder but files that sweeps put there."""
-    return _of_sweep(inside, inside.names())
+def _own(inside: host.Folder, parts: Sequence[str] = ()) -> bool:
+    """Whether there is nothing in a folder but files that sweeps put there, and parts of theirs."""
+    return _of_sweep(inside, [name for name in inside.names() if name not in parts])
 
 
 def _of_sweep(folder: host.Folder, names: Iterable[str], place: str = "") -> bool:

@@ -72,16 +72,21 @@ class Place:
                 journal.close(gone=whole or not journal.places)
 
     def holds(self, task: Task) -> bool:
-        """Whether the output is there without a journal, and is that of this sweep: it has been finished.
+        """Whether the output is there, and is that of this sweep: it has been finished.
 
-        Raises UsageError where it is another one.
+        A kill may have left its journal, which goes, unless the output is to be replaced. Raises UsageError where it is
+        another one.
         """
         with self._found() as target:
-            if self.form.obstacle(target) is None or target.folder.found(target.name + SUFFIX) is not None:
+            begun = target.folder.found(target.name + SUFFIX) is not None
+            if self.form.obstacle(target) is None or (begun and self.overwrite):
                 return False
             if self.form.holds(target, task):
+                if begun:
+                    Journal.beside(target, task.key, task.cases.count, True, False).close(gone=True)
                 return True
-            self._demand_free(target, ", and of another sweep")
+            if not begun:
+                self._demand_free(target, ", and of another sweep")
             return False
 
     @property

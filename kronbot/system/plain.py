@@ -77,9 +77,9 @@ class Folder:
         with suppress(RecursionError):
             shutil.rmtree(self._at(name), ignore_errors=True)
 
-    def rename(self, name: str, other: str) -> None:
-        """Also where there is a file of the other name."""
-        os.replace(self._at(name), self._at(other))
+    def rename(self, name: str, other: str, to: Folder | None = None) -> None:
+        """Also where there is a file of the other name; ``to`` another folder, if it is given."""
+        os.replace(self._at(name), (to or self)._at(other))
 
     def link(self, name: str, other: str) -> None:
         """Give a file a second name. Raises FileExistsError."""

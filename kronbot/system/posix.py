@@ -102,9 +102,9 @@ class Folder:
         with suppress(OSError):
             os.rmdir(name, dir_fd=self._here)
 
-    def rename(self, name: str, other: str) -> None:
-        """Also where there is a file of the other name."""
-        os.replace(name, other, src_dir_fd=self._here, dst_dir_fd=self._here)
+    def rename(self, name: str, other: str, to: Folder | None = None) -> None:
+        """Also where there is a file of the other name; ``to`` another folder, if it is given."""
+        os.replace(name, other, src_dir_fd=self._here, dst_dir_fd=(to or self)._here)
 
     def link(self, name: str, other: str) -> None:
         """Give a file a second name. Raises FileExistsError."""

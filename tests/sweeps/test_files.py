@@ -3,10 +3,14 @@
 import csv
 import hashlib
 import json
+import math
 import os
+import shutil
 import signal
 import stat
+from contextlib import closing
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -232,6 +236,78 @@ def test_a_file_that_comes_meanwhile_stays(name, tmp_path, monkeypatch):
     assert left(tmp_path) == [name] and path.read_bytes()[:6] != b"theirs"
 
 
+@pytest.mark.parametrize("name", ["runs/", "runs.csv"])
+def test_a_journal_that_a_kill_has_left_beside_what_is_whole_goes(tmp_path, monkeypatch, name):
+    def sweep(over="0:2:3", **given):
+        return swept(Cheap(), {"EI": over}, place=Place.named(f"{tmp_path}/{name}", **given), workers=1)
+
+    with monkeypatch.context() as killed:
+        killed.setattr(journal.Journal, "close", lambda self, gone=False: os.close(self.descriptor))
+        assert sweep().failed == 0
+    written = name.rstrip("/")
+    assert left(tmp_path) == [written, f"{written}.part"]
+    with pytest.raises(UsageError, match="is there already"):
+        list(sweep("0:2:4", resume=True))
+    assert sweep(resume=True).finished and left(tmp_path) == [written]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_kill_at_any_step_leaves_nothing_for_good(tmp_path, monkeypatch, replaced):
+    """Whole is what has the name, and the next sweep removes what else there is."""
+
+    class Killed(BaseException):
+        pass
+
+    steps, deadly = 0, math.inf
+
+    def mortal(act):
+        def one(*given):
+            nonlocal steps
+            steps += 1
+            if steps > deadly:  # nothing is done any more, by no clearing up either
+                raise Killed
+            return act(*given)
+
+        return one
+
+    def fill(self, inside, content, chunks):
+        for name in ("1.json", "cases.csv"):
+            with open(inside.open(name, os.O_WRONLY | os.O_CREAT), "w") as file:
+                file.write(content)
+
+    def save(content):
+        target = saving.Target.at(str(tmp_path / "runs"), True)
+        with closing(target.folder):
+            Folder(".json").save(target, content, None)
+        return files(tmp_path / "runs")
+
+    monkeypatch.setattr(Folder, "_fill", fill)
+    monkeypatch.setattr(folder.host, "settle", lambda: None)
+    for name in ("make", "open", "rename", "remove", "remove_folder"):
+        monkeypatch.setattr(folder.host.Folder, name, mortal(getattr(folder.host.Folder, name)))
+    before, after = save("before"), save("after")
+    for last in count():
+        if replaced:
+            save("before")
+        elif (tmp_path / "runs").exists():
+            shutil.rmtree(tmp_path / "runs")
+        steps, deadly = 0, last
+        try:
+            save("after")
+        except Killed:
+            pass
+        ended, deadly = steps <= last, math.inf
+        if (tmp_path / "runs").exists():
+            assert files(tmp_path / "runs") in (before, after)
+        elif replaced:
+            (old,) = tmp_path.glob(".kronbot-*/old")
+            assert files(old) == before
+        assert save("after") == after and left(tmp_path) == ["runs"]
+        if ended:
+            break
+    assert last >= (13 if replaced else 8)
+
+
 def test_what_kill_has_left_of_a_folder_that_was_replaced_is_in_nobodys_way(tmp_path):
     path, old = tmp_path / "runs", tmp_path / f".kronbot-{hashlib.sha256(b'runs').hexdigest()[:16]}-old"
     assert in_folder(path).failed == 0
@@ -272,10 +348,11 @@ def test_what_comes_to_the_name_of_a_replaced_folder_stays(tmp_path, monkeypatch
     (thesis / "1.npz").touch()
     remove = folder._remove
 
-    def exchanged(place, name, inside):
-        (tmp_path / name).rename(tmp_path / "moved")
-        thesis.rename(tmp_path / name)
-        remove(place, name, inside)
+    def exchanged(place, name, inside, parts=()):
+        if parts:
+            (tmp_path / name).rename(tmp_path / "moved")
+            thesis.rename(tmp_path / name)
+        remove(place, name, inside, parts)
 
     monkeypatch.setattr(folder, "_remove", exchanged)
     assert in_folder(path, "0:2:4", overwrite=True).failed == 0
@@ -332,9 +409,23 @@ def test_nothing_is_written_where_somebody_elses_link_leads(tmp_path, monkeypatc
         draft.symlink_to(private)
 
     meanwhile(monkeypatch, exchange)
+    assert in_folder(shared / "runs", "0:2:3").failed == 0
+    assert left(private) == left(shared / "elsewhere") == [] and len(left(shared / "runs")) == 5
+    take, exchanged = folder.host.Folder.rename, iter([True])
+
+    def moved(self, name, other, to=None):
+        take(self, name, other, to)
+        if other == "runs" and next(exchanged, False):
+            (shared / "runs").rename(shared / "theirs")
+            (shared / "runs").symlink_to(private)
+
+    monkeypatch.setattr(folder.host.Folder, "rename", moved)
     with pytest.raises(KronbotError, match="somebody who can write to the folder"):
-        list(in_folder(shared / "runs"))
+        list(in_folder(shared / "runs", "0:2:4", overwrite=True))
     assert left(private) == []
+    # What was to be replaced is nowhere else now: it has no mark, and no later sweep removes it.
+    (kept,) = shared.glob(".kronbot-*/old")
+    assert len(left(kept)) == 5 and left(kept.parent) == ["old"]
 
 
 def test_folders_by_plain_means(tmp_path, monkeypatch):
