@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import stat
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import count
 
@@ -292,10 +292,8 @@ def test_a_kill_at_any_step_leaves_nothing_for_good(tmp_path, monkeypatch, repla
         elif (tmp_path / "runs").exists():
             shutil.rmtree(tmp_path / "runs")
         steps, deadly = 0, last
-        try:
+        with suppress(Killed):
             save("after")
-        except Killed:
-            pass
         ended, deadly = steps <= last, math.inf
         if (tmp_path / "runs").exists():
             assert files(tmp_path / "runs") in (before, after)
