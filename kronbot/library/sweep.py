@@ -267,10 +267,18 @@ class Sweep:
         self, file: str | None = None, *, overwrite: bool = False, panels: str | Sequence[str] | None = None
     ) -> Figure:
         """The picture of the table, as of :meth:`kronbot.questions.result.Result.plot`."""
+        if file is not None:  # before the cases are computed
+            from kronbot.plots import pictures
+
+            pictures.named(file, overwrite)
         return self.result().plot(file, overwrite=overwrite, panels=panels)
 
     def view(self, file: str | None = None, *, overwrite: bool = False, open: bool = False) -> Page:
         """The page of the table, as of :meth:`kronbot.questions.result.Result.view`."""
+        if file is not None:
+            from kronbot.plots.page import pages
+
+            pages.named(file, overwrite)
         page: Page = self.result().view(file, overwrite=overwrite, open=open)
         return page
 

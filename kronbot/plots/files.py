@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -28,25 +29,44 @@ def flag(value: object, word: str) -> bool:
     return bool(value)
 
 
-def write(name: str, content: Callable[[], bytes], overwrite: bool, what: str) -> None:
-    """Write what is drawn, "the picture", to a file, which is looked for before.
+@contextmanager
+def place(name: str, overwrite: bool) -> Iterator[Target]:
+    """The place of a file, that is looked at before anything is drawn.
 
-    Raises UsageError for a file that is there already unless ``overwrite``, KronbotError where it cannot be written.
+    Raises UsageError for a file that is there already unless ``overwrite``, KronbotError where it cannot be written,
+    here or inside.
     """
     try:
         target = Target.at(name, overwrite)
         try:
-            if target.found() is not None and not overwrite:
-                place = shown_path(name)
-                raise UsageError(f"{place}: the file is there already; ", Argument("overwrite"), " replaces it")
-            with target.draft() as draft:
-                draft.write(content())
-                draft.claim()
-                number = publish([(target, draft)])
-            if number != 1:
-                other = shown_path(os.path.join(target.place, target.numbered(number)))
-                raise Failure(f"{shown_path(name)} has appeared meanwhile and stays; {what} is {other}")
+            found = target.found()
+            if fault := target.fault(found):
+                raise UsageError(f"{shown_path(name)}: {fault}")
+            if found is not None and not overwrite:
+                there = f"{shown_path(name)}: the file is there already; "
+                raise UsageError(there, Argument("overwrite"), " replaces it")
+            if not target.folder.writable():
+                raise Failure(f"cannot write {shown_path(name)}: the folder is read-only")
+            yield target
         finally:
             target.folder.close()
     except (OSError, ValueError) as error:
         raise Failure(f"cannot write {shown_path(name)}: {said(error, place=False)}") from None
+
+
+def demand_place(name: str, overwrite: bool) -> None:
+    """Raise what :func:`place` raises."""
+    with place(name, overwrite):
+        pass
+
+
+def write(name: str, content: Callable[[], bytes], overwrite: bool, what: str) -> None:
+    """Write what is drawn, "the picture", to a file of a :func:`place`. Raises what that raises."""
+    with place(name, overwrite) as target:
+        with target.draft() as draft:
+            draft.write(content())
+            draft.claim()
+            number = publish([(target, draft)])
+        if number != 1:
+            other = shown_path(os.path.join(target.place, target.numbered(number)))
+            raise Failure(f"{shown_path(name)} has appeared meanwhile and stays; {what} is {other}")

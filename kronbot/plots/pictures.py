@@ -94,8 +94,15 @@ def plot(
     overwrite = files.flag(overwrite, "overwrite")
     if file is None:
         return draw(result, pair, chosen).figure
-    name = files.name_of(file, ".png, .svg or .pdf")
-    demand_suffix(name)
+    name = named(file, overwrite)
     picture = draw(result, pair, chosen)
     files.write(name, lambda: picture.content(Path(name).suffix), overwrite, "the picture")
     return picture.figure
+
+
+def named(file: str | os.PathLike[str], overwrite: bool) -> str:
+    """The name of a picture's file, before anything is drawn. Raises UsageError, KronbotError where none can be there."""
+    name = files.name_of(file, ".png, .svg or .pdf")
+    demand_suffix(name)
+    files.demand_place(name, files.flag(overwrite, "overwrite"))
+    return name

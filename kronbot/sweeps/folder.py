@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain, compress
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISREG
 
 from kronbot.errors import UsageError
 from kronbot.records import dataclass
@@ -48,13 +48,19 @@ class Folder:
         found = target.found()
         if found is None:
             return None
-        if not S_ISDIR(found.st_mode) or target.name in (".", ".."):
+        if target.name in (".", ".."):
             return Obstacle("no folder can be put there", False)
+        if fault := target.fault(found, True):
+            return Obstacle(fault, False)
         names = target.folder.names(target.name)
         if not _of_sweep(target.folder, names, f"{target.name}/"):
             return Obstacle("the folder holds other files than those of a sweep: take another name", False)
         if names and not host.own(found):
             return Obstacle("the folder belongs to another user: take another name", False)
+        if names:
+            with closing(target.folder.inner(target.name)) as inside:
+                if not inside.writable():
+                    return Obstacle("the folder is read-only: chmod u+w it, or take another name", False)
         return Obstacle("the folder is there already") if names else None
 
     def save(self, target: Target, task: Task, chunks: Chunks) -> None:

@@ -56,8 +56,11 @@ class File:
         """There is room for everything."""
 
     def obstacle(self, target: Target) -> Obstacle | None:
-        """A file."""
-        return None if target.found() is None else Obstacle("the file is there already")
+        """A file, or something else, which nothing replaces."""
+        found = target.found()
+        if fault := target.fault(found):
+            return Obstacle(fault, False)
+        return None if found is None else Obstacle("the file is there already")
 
     def save(self, target: Target, task: Task, chunks: Chunks) -> None:
         """The file appears by being renamed, under its own name or not at all."""

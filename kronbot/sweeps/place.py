@@ -94,11 +94,13 @@ class Place:
         return Argument("output", self.path)
 
     def _demand_free(self, target: Target, more: str = "") -> None:
-        """Raise UsageError where something stands there that is not to be replaced."""
+        """Raise UsageError where something stands there that is not to be replaced, and where nothing can be made."""
         found = self.form.obstacle(target)
         if found is not None and not (self.overwrite and found.replaceable):
             cure = ("; ", Argument("overwrite"), " replaces it") if found.replaceable else ()
             raise UsageError(self._where, f": {found.what}{more}", *cure)
+        if not target.folder.writable():
+            raise UsageError(self._where, ": the folder that it is to be in is read-only")
 
     @contextmanager
     def _found(self) -> Iterator[Target]:

@@ -92,9 +92,17 @@ class Target:
         """Whether the two are one place."""
         return self.name == other.name and os.path.samestat(self.folder.status(), other.folder.status())
 
-    def replaceable(self, found: os.stat_result) -> bool:
-        """Whether the system would let what stands there be replaced."""
-        return host.replaceable(found, self.folder.status())
+    def fault(self, found: os.stat_result | None, folder: bool = False) -> str:
+        """Why the system would let nobody put a file, or a ``folder``, where this is ``found``; "" where it would."""
+        if found is None:
+            return ""
+        wanted = "folder" if folder else "file"
+        if (stat.S_ISDIR if folder else stat.S_ISREG)(found.st_mode):
+            if host.replaceable(found, self.folder.status()):
+                return ""
+            return f"the {wanted} belongs to another user, and only its owner may replace it in this folder"
+        kinds = {stat.S_IFDIR: "a folder", stat.S_IFREG: "a file"}
+        return f"{kinds.get(stat.S_IFMT(found.st_mode), 'a device or a pipe')}, not a {wanted}"
 
     @contextmanager
     def draft(self) -> Iterator[Draft]:

@@ -453,11 +453,45 @@ def test_only_folders_of_sweeps_are_replaced(tmp_path):
             list(in_folder(path, **given))
     assert len(files(path)) == 43
     (tmp_path / "file").touch()
-    for name in ("file", ".", ".."):
-        with pytest.raises(UsageError, match="no folder can be put there"):
+    for name, words in (("file", "a file, not a folder"), (".", "no folder can"), ("..", "no folder can")):
+        with pytest.raises(UsageError, match=words):
             list(in_folder(f"{tmp_path}/{name}", overwrite=True))
     with pytest.raises(UsageError, match="1000000 at most"):
         in_folder(tmp_path / "many", "0:1:1e7")
+
+
+def test_what_cannot_be_written_is_found_before_anything_is_computed(tmp_path, monkeypatch):
+    """In the library as on the command line; root may write everywhere."""
+
+    def refused(words, ask):
+        with pytest.raises(KronbotError, match=words):
+            ask()
+
+    def computed(*given):
+        pytest.fail("computed")
+
+    def sweep(name):
+        return swept(Cheap(), {"EI": "0:2:3"}, workers=1, place=Place.named(f"{tmp_path}/{name}", overwrite=True))
+
+    assert in_folder(tmp_path / "runs").failed == 0
+    os.mkfifo(tmp_path / "run.csv")
+    (tmp_path / "other.csv").touch()
+    (tmp_path / "mine.svg").touch()
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(Driver, "chunks", computed)
+    refused("a device or a pipe, not a file", lambda: list(sweep("run.csv")))
+    with monkeypatch.context() as lacking:
+        lacking.setattr(os, "access", lambda path, mode, **_: False)
+        refused("the folder is read-only: chmod u[+]w it", lambda: list(sweep("runs/")))
+        refused("the folder that it is to be in is read-only", lambda: list(sweep("new/")))
+        refused("x.svg: the folder is read-only", lambda: sweep("new.csv").plot(tmp_path / "x.svg"))
+    refused("mine.svg: the file is there already", lambda: sweep("new.csv").plot(tmp_path / "mine.svg"))
+    refused("a page ends in .html", lambda: sweep("new.csv").view(tmp_path / "mine.svg"))
+    monkeypatch.setattr(folder.host, "replaceable", lambda found, folder: False)  # as in a sticky folder of others
+    refused("the file belongs to another user", lambda: list(sweep("other.csv")))
+    refused("the folder belongs to another user", lambda: list(sweep("empty/")))
+    refused("mine.svg: the file belongs", lambda: sweep("new.csv").plot(tmp_path / "mine.svg", overwrite=True))
+    assert left(tmp_path) == ["empty", "mine.svg", "other.csv", "run.csv", "runs"]
 
 
 def test_views_have_counts_texts_and_whole_arrays(arm):

@@ -95,13 +95,10 @@ def check_place(option: str, name: str, overwrite: bool) -> None:
         raise UsageError(f"{place}: {said(error, place=False)}") from None
     if context := click.get_current_context(silent=True):
         context.call_on_close(target.folder.close)
-    if found is not None and not stat.S_ISREG(found.st_mode):
-        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
-        raise UsageError(f"{place}: {kind}, not a file")
+    if fault := target.fault(found):
+        raise UsageError(f"{place}: {fault}")
     if found is not None and not overwrite:
         raise UsageError(f"{place}: the file is there already; --overwrite replaces it")
-    if found is not None and not target.replaceable(found):
-        raise UsageError(f"{place}: the file belongs to another user, and only its owner may replace it in this folder")
     if not target.folder.writable():
         raise UsageError(f"{place}: the folder {_folder(name)} is read-only")
     notes = _notes()

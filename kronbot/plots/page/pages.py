@@ -113,13 +113,20 @@ def view(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, o
         if opened:
             raise UsageError(Argument("open"), " shows a file: name one")
         return Page(page(result))
-    name = files.name_of(file, SUFFIX)
-    demand_suffix(name)
+    name = named(file, overwrite)
     made = Page(page(result))
     files.write(name, made.html.encode, overwrite, "the page")
     if opened:
         show(name)
     return made
+
+
+def named(file: str | os.PathLike[str], overwrite: bool) -> str:
+    """The name of a page's file, before anything is drawn. Raises UsageError, KronbotError where none can be there."""
+    name = files.name_of(file, SUFFIX)
+    demand_suffix(name)
+    files.demand_place(name, files.flag(overwrite, "overwrite"))
+    return name
 
 
 def show(name: str) -> None:
