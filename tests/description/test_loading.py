@@ -1,11 +1,14 @@
 """A whole robot file: what it gives, every mistake at its place, rules, warnings, parameters."""
 
+import errno
+import os
 import re
 import subprocess
 import sys
 import textwrap
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
@@ -570,6 +573,41 @@ def test_table_files(tmp_path):
         "9:34: the file 'm.csv' cannot be used: a robot file on standard input has no folder",
         "10:40: text is wanted here, not the number 1: put it in quotes",
     ]
+
+
+def test_why_a_table_cannot_be_read(tmp_path, monkeypatch):
+    """It is said that there is none only where that is known, and a guess is a file."""
+    text = robot(more="motion: {q1: {type: table, file: %s}}\n")
+    told = "9:34: the file '{}' beside the robot file cannot be read: {}".format
+    missing = "9:34: there is no file '{}' beside the robot file".format
+    (tmp_path / "loop.csv").symlink_to("loop.csv")
+    (tmp_path / "table.csv").mkdir()
+    (tmp_path / "mine.csv").write_text("0,1\n1,1\n2,1\n3,1\n")
+    assert lines(text % "loop.csv", tmp_path) == [told("loop.csv", os.strerror(errno.ELOOP))]
+    assert lines(text % "tables.csv", tmp_path) == [missing("tables.csv")]
+    assert lines(text % "mine.csv/m.csv", tmp_path) == [missing("mine.csv/m.csv")]
+
+    def gone(path, mode):
+        Path(path).unlink()
+        return False
+
+    with monkeypatch.context() as others:
+        others.setattr(os, "access", lambda path, mode: False)  # root may read everything
+        assert lines(text % "mine.csv", tmp_path) == [told("mine.csv", os.strerror(errno.EACCES))]
+        others.setattr(os, "access", gone)
+        assert lines(text % "mine.csv", tmp_path) == [missing("mine.csv")]
+    stat = os.stat
+
+    def closed(path, *given, **more):
+        if "inner" in str(path):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return stat(path, *given, **more)
+
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "mine.csv").touch()
+    monkeypatch.setattr(os, "stat", closed)
+    monkeypatch.setattr(os, "lstat", closed)  # a folder that one may list, but not enter
+    assert lines(text % "inner/mind.csv", tmp_path) == [told("inner/mind.csv", os.strerror(errno.EACCES))]
 
 
 CYCLOIDAL = "a cycloidal motion takes {rate, half_period} or {from, to, duration}; here is "

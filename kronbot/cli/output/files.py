@@ -87,8 +87,10 @@ def check_place(option: str, name: str, overwrite: bool) -> None:
     place = f"{option} {shown(name)}"
     try:
         target = Target.at(name, overwrite)
-        # A link to a stream leads to a name that is no file's.
-        found = target.found() or (os.stat(name) if os.path.exists(name) else None)
+        found = target.found()
+        if found is None:
+            with suppress(OSError):  # a link to a stream leads to a name that is no file's
+                found = os.stat(name)
     except (FileNotFoundError, NotADirectoryError):
         raise UsageError(f"{place}: there is no folder {_folder(name)}") from None
     except (OSError, ValueError) as error:  # no name that a file can have

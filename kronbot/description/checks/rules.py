@@ -6,6 +6,7 @@ reported already.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import unicodedata
@@ -34,7 +35,7 @@ from kronbot.description.names import (
     moving_frames,
 )
 from kronbot.description.wording import named, quote
-from kronbot.description.yaml.source import near_file
+from kronbot.description.yaml.source import absent, near_file, realpath
 
 _RATES = ("", "_dot", "_ddot")
 FLOATING = "the body of the floating base"
@@ -309,9 +310,8 @@ def nearest_file(name: str, folder: Path | None) -> str:
         return ""
     try:
         # Nobody is told what stands in folders elsewhere.
-        inside = (folder / name).parent.resolve().is_relative_to(folder.resolve())
-        wanted = inside and not os.path.lexists(folder / name)
-    except (OSError, ValueError, RuntimeError):
+        wanted = absent(folder / name) and realpath((folder / name).parent).is_relative_to(realpath(folder))
+    except (OSError, ValueError):
         return ""
     return near_file(name, folder, (PurePosixPath(name).suffix or ".csv",)) if wanted else ""
 
@@ -324,13 +324,17 @@ def file_fault(name: str, folder: Path | None) -> str:
     if any(path.is_absolute() or path.drive or path.root or ".." in path.parts for path in both):
         return f"the file {quote(name)} must be beside the robot file: no absolute path, no '..'"
     try:
-        path = (folder / name).resolve(strict=True)
-        inside = path.is_relative_to(folder.resolve())
-        regular = stat.S_ISREG(path.stat().st_mode)
-    except (OSError, ValueError, RuntimeError):
+        path = Path(os.path.realpath(folder / name, strict=True))
+        if not path.is_relative_to(realpath(folder)):
+            return f"the file {quote(name)} leads out of the folder of the robot file"
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return f"{quote(name)} is not a regular file"
+        if os.access(path, os.R_OK):
+            return ""
+        os.stat(path)  # it may have gone meanwhile
+        reason = os.strerror(errno.EACCES)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return f"there is no file {quote(name)} beside the robot file"
-    if not inside:
-        return f"the file {quote(name)} leads out of the folder of the robot file"
-    if not regular:
-        return f"{quote(name)} is not a regular file"
-    return "" if os.access(path, os.R_OK) else f"the file {quote(name)} cannot be read"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    return f"the file {quote(name)} beside the robot file cannot be read: {reason}"

@@ -86,12 +86,18 @@ def realpath(folder: Path) -> Path:
 
 def exists(argument: str) -> bool:
     """Whether there is something at a path, or one may not know: opening it says why."""
+    return bool(argument) and not absent(Path(argument))
+
+
+def absent(path: Path) -> bool:
+    """Whether nothing is at a path, as far as one may look."""
     try:
-        return bool(argument) and Path(argument).exists()
-    except OSError as error:  # a folder one may not enter, or a name that the file system cannot hold
-        return error.errno not in (errno.ENAMETOOLONG, errno.EINVAL)
-    except ValueError:
+        os.stat(path)
         return False
+    except OSError as error:  # also of a name that the file system cannot hold
+        return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
+    except ValueError:
+        return True
 
 
 def demand_no_text(argument: str, signs: Iterable[str], cure: str) -> None:
@@ -105,7 +111,7 @@ def near_file(name: str, folder: Path, suffixes: Iterable[str], others: Iterable
     path = PurePath(name)
     try:
         with os.scandir(folder / path.parent) as entries:
-            beside = sorted(entry.name for entry in islice(entries, limits.FILES))
+            beside = sorted(entry.name for entry in islice(entries, limits.FILES) if entry.is_file())
     except (OSError, ValueError):  # no such folder, or not to be looked into; a name with NUL in it
         beside = []
     ends = tuple(suffix.casefold() for suffix in suffixes)
