@@ -294,7 +294,7 @@ def columns_of(cases: object) -> dict[str, Sequence[object]]:
 
 
 def _column(given: object, word: str) -> Sequence[object]:
-    if is_a(given, varied.Numbers):
+    if is_a(given, varied.Numbers | varied.Read):
         return given
     listed = plain_arguments.array_like(given, word)
     if is_a(listed, np.ndarray) and listed.ndim == 1 and listed.dtype.kind == "f" and listed.dtype.itemsize <= 8:

@@ -101,7 +101,7 @@ def plot(
 
 
 def named(file: str | os.PathLike[str], overwrite: bool) -> str:
-    """The name of a picture's file, before anything is drawn. Raises UsageError, KronbotError where none can be there."""
+    """The name of a picture's file, before anything is drawn. Raises UsageError, KronbotError where it has no place."""
     name = files.name_of(file, ".png, .svg or .pdf")
     demand_suffix(name)
     files.demand_place(name, files.flag(overwrite, "overwrite"))

@@ -126,6 +126,10 @@ class Numbers(Sequence[Value]):
         return tuple(self.at(np.sort(first))) if len(first) <= _FEW else ()
 
 
+class Read(list[Value]):
+    """Values of a file of cases: what is a text there is no number, which takes long to find out."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns of equal length, by name: a list is one of one column."""

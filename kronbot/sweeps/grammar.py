@@ -14,7 +14,7 @@ from kronbot.description.expressions.expression import FUNCTIONS, ExpressionErro
 from kronbot.description.mistakes import Mistakes, first_of
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, CasesError, Mistake, UsageError
-from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Factor, Numbers, Range, Table, Value
+from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Factor, Numbers, Range, Read, Table, Value
 
 # Different texts of a file of cases: expressions, and words, which are few.
 WORDS = 100_000
@@ -37,7 +37,7 @@ def cases(
     drawn: dict[str, Distribution] = {}
     if table is not None:
         columns = table.items()
-        told = {name: v if isinstance(v, Numbers) else _values(name, v) for name, v in columns}
+        told = {name: v if isinstance(v, Numbers | Read) else _values(name, v) for name, v in columns}
         factors.append(Table.of(told))
     for name, given in over.items():
         each = factor(name, list(given) if isinstance(given, tuple | np.ndarray | range) else given)
@@ -219,7 +219,7 @@ def _words(cells: Sequence[str], known: dict[str, Value], name: str) -> list[Val
 
 def _joined(parts: Sequence[Sequence[Value]]) -> Sequence[Value]:
     numbers = [each for each in parts if isinstance(each, Numbers)]
-    return Numbers.joined(numbers) if len(numbers) == len(parts) else [each for part in parts for each in part]
+    return Numbers.joined(numbers) if len(numbers) == len(parts) else Read(each for part in parts for each in part)
 
 
 def value(text: str) -> Value:
@@ -230,7 +230,8 @@ def value(text: str) -> Value:
     if _WHOLE.fullmatch(stripped):
         return int(stripped)
     try:
-        return evaluate(parse(stripped), {}) + 0.0
+        expression = parse(stripped)
+        return stripped if expression.names else evaluate(expression, {}) + 0.0
     except ExpressionError:
         return stripped
 

@@ -122,7 +122,7 @@ def view(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, o
 
 
 def named(file: str | os.PathLike[str], overwrite: bool) -> str:
-    """The name of a page's file, before anything is drawn. Raises UsageError, KronbotError where none can be there."""
+    """The name of a page's file, before anything is drawn. Raises UsageError, KronbotError where it has no place."""
     name = files.name_of(file, SUFFIX)
     demand_suffix(name)
     files.demand_place(name, files.flag(overwrite, "overwrite"))
