@@ -547,6 +547,15 @@ def test_a_folder_that_replaces_a_private_one_is_as_private(tmp_path, monkeypatc
     assert run([*words, "--overwrite"]) == 2 and os.path.isdir("out/3.npz")
 
 
+def test_a_picture_is_not_in_the_folder_that_appears(tmp_path, monkeypatch, capsys):
+    """All was computed, and the folder that was looked at had gone."""
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("out")
+    words = ["sweep", "jacobian", "khang", "--over", "qa=0,1", "-o", "out/", "--plot", "./out/p.svg"]
+    assert run(words) == 2 and os.listdir("out") == []
+    assert "--plot ./out/p.svg: -o writes that folder anew: name a place outside of it" in capsys.readouterr().err
+
+
 def test_a_folder_that_has_taken_the_name_meanwhile_stays(tmp_path, monkeypatch):
     """Others who can rename may exchange it while the draft grows."""
     monkeypatch.chdir(tmp_path)

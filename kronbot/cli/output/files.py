@@ -111,6 +111,15 @@ def check_place(option: str, name: str, overwrite: bool) -> None:
     notes.demand_apart()
 
 
+def check_outside(folder: str) -> None:
+    """Raise UsageError where a file is to be in a folder that ``-o`` writes anew, which has no room for others."""
+    with suppress(OSError):
+        there = os.stat(folder)
+        for place, target in _notes().written.values():
+            if os.path.samestat(target.folder.status(), there):
+                raise UsageError(f"{place}: -o writes that folder anew: name a place outside of it")
+
+
 def keep_apart(source: str, what: str) -> None:
     """Raise UsageError where an answer would take the place of a file that it comes from, by whatever name."""
     with suppress(OSError, ValueError):
