@@ -267,26 +267,20 @@ class Sweep:
         self, file: str | None = None, *, overwrite: bool = False, panels: str | Sequence[str] | None = None
     ) -> Figure:
         """The picture of the table, as of :meth:`kronbot.questions.result.Result.plot`."""
-        if file is not None:  # before the cases are computed
-            from kronbot.plots import pictures
+        from kronbot.plots import pictures
 
-            pictures.named(file, overwrite)
-        return self.result().plot(file, overwrite=overwrite, panels=panels)
+        return pictures.plot(self.result, file, overwrite, None, panels)
 
     def view(self, file: str | None = None, *, overwrite: bool = False, open: bool = False) -> Page:
         """The page of the table, as of :meth:`kronbot.questions.result.Result.view`."""
-        if file is not None:
-            from kronbot.plots.page import pages
+        from kronbot.plots.page import pages
 
-            pages.named(file, overwrite)
-        page: Page = self.result().view(file, overwrite=overwrite, open=open)
-        return page
+        return pages.view(self.result, file, overwrite, open)
 
 
 def columns_of(cases: object) -> dict[str, Sequence[object]]:
     """Columns of cases by name. Raises UsageError where they are not equally long, or empty."""
-    named = plain_arguments.pairs(cases, "cases")
-    found = {name: _column(column, f"cases {name}") for name, column in named.items()}
+    found = {name: _column(each, f"cases {name}") for name, each in plain_arguments.pairs(cases, "cases").items()}
     lengths = {len(column) for column in found.values()}
     if len(lengths) != 1 or 0 in lengths:
         raise UsageError(Argument("cases"), ": columns of equally many values are wanted, one at least")
@@ -331,12 +325,11 @@ def sweep(
     options: dict[str, Sequence[object]] = {}
     wrong: list[tuple[int, str, str]] = []
     for name, meaning in zip(made.names, meant, strict=True):
-        values = made.values_of(name)
         wrong += islice(names.strange_values(robot.model, name, meaning, made), MISTAKES + 1)
         if meaning.argument is not None and not meaning.keys:
             if meaning.argument in fixed:
                 raise UsageError(f"{name} is varied, and fixed: leave one out")
-            options[meaning.argument] = tuple(map(names.whole, values))
+            options[meaning.argument] = tuple(map(names.whole, made.values_of(name)))
     if wrong:
         raise names.strange(sorted(wrong), () if table is None else table)
     prepared = names.prepared(robot.model, fixed, made.names, meant)

@@ -84,25 +84,22 @@ def pair_named(pair: object) -> Pair:
 
 
 def plot(
-    result: Result,
+    asked: Callable[[], Result],
     file: str | os.PathLike[str] | None,
     overwrite: bool,
     pair: Pair | None,
     chosen: str | Sequence[str] | None,
 ) -> Figure:
-    """The picture of an answer, written to a file where one is named. Raises UsageError, KronbotError."""
+    """The picture of an answer, written to a file where one is named, which is looked at before anybody asks.
+
+    Raises UsageError, KronbotError.
+    """
     overwrite = files.flag(overwrite, "overwrite")
     if file is None:
-        return draw(result, pair, chosen).figure
-    name = named(file, overwrite)
-    picture = draw(result, pair, chosen)
-    files.write(name, lambda: picture.content(Path(name).suffix), overwrite, "the picture")
-    return picture.figure
-
-
-def named(file: str | os.PathLike[str], overwrite: bool) -> str:
-    """The name of a picture's file, before anything is drawn. Raises UsageError, KronbotError where it has no place."""
+        return draw(asked(), pair, chosen).figure
     name = files.name_of(file, ".png, .svg or .pdf")
     demand_suffix(name)
-    files.demand_place(name, files.flag(overwrite, "overwrite"))
-    return name
+    files.demand_place(name, overwrite)
+    picture = draw(asked(), pair, chosen)
+    files.write(name, lambda: picture.content(Path(name).suffix), overwrite, "the picture")
+    return picture.figure

@@ -184,7 +184,7 @@ class Result:
         >>> kronbot.load("khang").jacobian(q={"qa": 0.3}).plot().get_suptitle()
         'jacobian khang, order 2: endpoint, joint rates of norm 1'
         """
-        figure: Figure = import_module(PICTURES).plot(self, file, overwrite, pair, panels)
+        figure: Figure = import_module(PICTURES).plot(lambda: self, file, overwrite, pair, panels)
         return figure
 
     def view(self, file: str | PathLike[str] | None = None, *, overwrite: bool = False, open: bool = False) -> Any:
@@ -197,7 +197,7 @@ class Result:
         >>> kronbot.load("khang").kinematics(q={"qa": 0.3}).view().html[:15]
         '<!DOCTYPE html>'
         """
-        return import_module(PAGES).view(self, file, overwrite, open)
+        return import_module(PAGES).view(lambda: self, file, overwrite, open)
 
     def to_pandas(self) -> pd.DataFrame:
         """The series as a DataFrame. Raises UsageError without pandas, or where the answer holds no series."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 
@@ -106,27 +106,21 @@ def demand_suffix(file: str) -> None:
         raise UsageError(Argument("view", quote(file)), f": a page ends in {SUFFIX}")
 
 
-def view(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, opened: bool) -> Page:
+def view(asked: Callable[[], Result], file: str | os.PathLike[str] | None, overwrite: bool, opened: bool) -> Page:
     """The page of an answer, written to a file where one is named, and shown there. Raises UsageError, KronbotError."""
     overwrite, opened = files.flag(overwrite, "overwrite"), files.flag(opened, "open")
     if file is None:
         if opened:
             raise UsageError(Argument("open"), " shows a file: name one")
-        return Page(page(result))
-    name = named(file, overwrite)
-    made = Page(page(result))
+        return Page(page(asked()))
+    name = files.name_of(file, SUFFIX)
+    demand_suffix(name)
+    files.demand_place(name, overwrite)
+    made = Page(page(asked()))
     files.write(name, made.html.encode, overwrite, "the page")
     if opened:
         show(name)
     return made
-
-
-def named(file: str | os.PathLike[str], overwrite: bool) -> str:
-    """The name of a page's file, before anything is drawn. Raises UsageError, KronbotError where it has no place."""
-    name = files.name_of(file, SUFFIX)
-    demand_suffix(name)
-    files.demand_place(name, files.flag(overwrite, "overwrite"))
-    return name
 
 
 def show(name: str) -> None:
