@@ -22,6 +22,18 @@ def is_finite(values: npt.NDArray[Any]) -> bool:
     return cmath.isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
 
 
+def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view that cannot be made writeable, since what owns the memory is read-only."""
+    owner = values
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    if owner.flags.writeable:
+        owner.setflags(write=False)
+    if owner is not values:
+        values.setflags(write=False)
+    return values.view()
+
+
 def ascending(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The different ones among values (N,), in order. Here, since NumPy's own way imports masked arrays at first."""
     values = np.sort(values)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute import views
 from kronbot.description.wording import Entries
+from kronbot.floats import read_only
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
@@ -37,12 +38,11 @@ class NamedArray:
 
     def __post_init__(self) -> None:
         """Make it read-only, names and units, too."""
-        put = object.__setattr__
-        if callable(self.values):
-            put(self, "_compute", self.values)
-            object.__delattr__(self, "values")
+        put, held = object.__setattr__, vars(self)
+        if callable(held["values"]):
+            held["_compute"] = held.pop("values")
         else:
-            put(self, "values", read_only(self.values))
+            held["values"] = read_only(held["values"])
         if type(self.rows) is not tuple:
             put(self, "rows", tuple(self.rows))
         if type(self.units) is not str:
@@ -70,17 +70,6 @@ class NamedArray:
         else:
             vars(made)["values"] = read_only(values)
         return made
-
-    if not TYPE_CHECKING:  # asked for what is not there yet; where threads meet, all get what one of them computed
-
-        def __getattr__(self, name):
-            held = vars(self)
-            if name != "values" or "_compute" not in held:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            if (compute := held["_compute"]) is not None:
-                held.setdefault("values", read_only(compute()))
-                held["_compute"] = None
-            return held["values"]
 
     @property
     def known(self) -> bool:
@@ -143,23 +132,65 @@ class NamedArray:
         return head | {"values": plain(self.values)}
 
 
+class _Values:
+    """Values as each who asks sees them: what he makes of their shape and type stays with him."""
+
+    def __get__(self, array: NamedArray | None, owner: type[NamedArray]) -> npt.NDArray[Any] | _Values:
+        if array is None:
+            return self
+        held = vars(array)
+        if (compute := held.get("_compute")) is not None:
+            # Where threads meet, all get what one of them computed.
+            held.setdefault("values", read_only(compute()))
+            held["_compute"] = None
+        shown: npt.NDArray[Any] = held["values"].view()
+        return shown
+
+    def __set__(self, array: NamedArray, values: npt.NDArray[Any]) -> None:
+        """For initializers alone: what is frozen refuses all others."""
+        vars(array)["values"] = values
+
+
+NamedArray.values = _Values()  # type: ignore[assignment]
+
+
+class Columns(Entries):
+    """Arrays by name, of which each who asks gets views of his own."""
+
+    __slots__ = ()
+
+    def __new__(cls, columns: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Of arrays that are read-only from now on."""
+        return super().__new__(cls, {name: read_only(column) for name, column in columns.items()})
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        column: npt.NDArray[Any] = super().__getitem__(name)
+        return column.view()
+
+    def __iter__(self) -> Iterator[str]:
+        """Its own, by which dict(...) asks for the entries instead of taking them."""
+        return super().__iter__()
+
+    if not TYPE_CHECKING:  # as mappings have them, by what is asked for; a dict takes what it holds
+
+        def _plain(self):
+            return dict(self)
+
+        def _and(self, other):
+            return dict(self) | other
+
+        def _after(self, other):
+            return other | dict(self)
+
+        get, values, items = Mapping.get, Mapping.values, Mapping.items
+        copy, __or__, __ror__ = _plain, _and, _after
+
+
 def units_kept(units: Units) -> Units:
     """Units that nobody can change; those that are kept so already stay what they are."""
     if isinstance(units, str | Entries):
         return units
     return Entries({name: tuple(each) for name, each in units.items()})
-
-
-def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A view that cannot be made writeable, since what owns the memory is read-only."""
-    owner = values
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    if owner.flags.writeable:
-        owner.setflags(write=False)
-    if owner is not values:
-        values.setflags(write=False)
-    return values.view()
 
 
 def plain(value: object) -> object:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -43,41 +43,22 @@ def computed(find: Callable[[], Found]) -> Found:
         raise Starved(f"{said(error)}: ask for less at a time") from error
 
 
-class Deferred(Mapping[str, Scalar]):
-    """A summary that few look at: computed when it is first asked for. Raises ComputationError like a Result."""
+class Deferred:
+    """A summary that few look at, computed by who is asked for it first."""
 
     def __init__(self, compute: Callable[[], Mapping[str, Scalar]]) -> None:
-        self._compute: Callable[[], Mapping[str, Scalar]] | None = compute
-        self._known: Mapping[str, Scalar] = {}
+        self._compute = compute
 
-    def _held(self) -> Mapping[str, Scalar]:
-        if (compute := self._compute) is not None:
-            found = Entries(computed(compute))
-            demand_finite(found)
-            self._known, self._compute = found, None  # in this order: other threads ask for the one, then the other
-        return self._known
+    def found(self) -> Entries:
+        """What is computed. Raises ComputationError like a Result."""
+        found = Entries(computed(self._compute))
+        demand_finite(found)
+        return found
 
-    def __getitem__(self, name: str) -> Scalar:
-        return self._held()[name]
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._held()  # without the words for what is not
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The entry of that name; likewise without words where there is none."""
-        return self._held().get(name, default)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._held())
-
-    def __len__(self) -> int:
-        return len(self._held())
-
-    def __repr__(self) -> str:
-        return repr(dict(self._held()))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return dict, (dict(self._held()),)
+def summary_later(compute: Callable[[], Mapping[str, Scalar]]) -> Mapping[str, Scalar]:
+    """A summary for an answer, which asks for it when somebody looks at it."""
+    return cast("Mapping[str, Scalar]", Deferred(compute))
 
 
 def later(

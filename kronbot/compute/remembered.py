@@ -239,6 +239,7 @@ class _Writer(pickle.Pickler):
         from kronbot.description import Description
         from kronbot.description.wording import Entries
         from kronbot.model.robot import Robot
+        from kronbot.model.shared import Relatives
 
         super().__init__(stream, pickle.HIGHEST_PROTOCOL)
         self.expressions: list[SX] = []
@@ -248,7 +249,7 @@ class _Writer(pickle.Pickler):
             (Function, "function", self.functions),
         )
         self._places: dict[int, tuple[str, int]] = {}
-        self._description, self._robot, self._entries = Description, Robot, Entries
+        self._description, self._robot, self._entries, self._relatives = Description, Robot, Entries, Relatives
 
     def persistent_id(self, value: Any) -> tuple[str, int] | None:
         """The place of an expression or a function among those of its kind."""
@@ -268,7 +269,7 @@ class _Writer(pickle.Pickler):
             state = {each.name: getattr(value, each.name) for each in fields(value)}
             return made_of, (type(value),), state
         if isinstance(value, self._robot):
-            return made_of, (type(value),), {**vars(value), "relatives": []}
+            return made_of, (type(value),), {**vars(value), "relatives": self._relatives()}
         return reduced(value)
 
 

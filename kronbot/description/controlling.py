@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from kronbot.description.entries import ZERO, Flag, Quantity, Text
 from kronbot.description.marks import Choice, Field, Tag
+from kronbot.description.wording import Entries
 from kronbot.records import dataclass
 
 Target = Annotated[
@@ -56,7 +57,7 @@ class StateFeedback:
         None
     )
     noise: Annotated[dict[str, Quantity], Field(description="densities by sensor, unit sqrt(s)")] = field(
-        default_factory=dict
+        default_factory=Entries
     )
     seed: Annotated[Quantity, Field(description="of the noise, a whole number")] = ZERO
 
@@ -67,7 +68,7 @@ class Control:
 
     sample_time: Annotated[Quantity | None, Field(description="s, zero-order hold; default: continuous")] = None
     state_feedback: Annotated[StateFeedback | None, Field(description="gains for the whole state")] = None
-    joints: Annotated[dict[str, Controller], Field(description="by joint")] = field(default_factory=dict)
+    joints: Annotated[dict[str, Controller], Field(description="by joint")] = field(default_factory=Entries)
     others: ClassVar[str] = "joints"
 
     @property

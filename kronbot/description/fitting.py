@@ -10,6 +10,7 @@ from kronbot.description.choices import Fitted, Initial, Loss
 from kronbot.description.entries import Quantity, Text
 from kronbot.description.marks import Check, Field
 from kronbot.description.sweeping import Word, Words
+from kronbot.description.wording import Entries
 from kronbot.records import dataclass
 
 
@@ -29,19 +30,19 @@ class Fit:
     question: Annotated[Fitted, Field(description="what was measured")] = "statics"
     data: Annotated[Text | None, Field(description="CSV file, relative to the robot file")] = None
     columns: Annotated[dict[str, Word], Field(description="by name: an expression of the data's columns")] = field(
-        default_factory=dict
+        default_factory=Entries
     )
     parameters: Annotated[dict[str, Estimated | None], Field(description="what is fitted; default: all numbers")] = (
-        field(default_factory=dict)
+        field(default_factory=Entries)
     )
     sigma: Annotated[dict[str, Quantity], Field(description="by column or prefix of columns")] = field(
-        default_factory=dict
+        default_factory=Entries
     )
     offset: Annotated[dict[str, Quantity], Field(description="what sensors add, by column or prefix")] = field(
-        default_factory=dict
+        default_factory=Entries
     )
     delay: Annotated[dict[str, Quantity], Field(description="how late they are in motions, s, likewise")] = field(
-        default_factory=dict
+        default_factory=Entries
     )
     only: Annotated[Words, Field(description="measured columns that are fitted")] = ()
     fix: Annotated[Words, Field(description="parameters that stay as they are")] = ()

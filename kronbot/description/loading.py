@@ -29,7 +29,7 @@ from kronbot.description.moving import TableMotion
 from kronbot.description.schema import RobotFile, TableFile
 from kronbot.description.table import Table, read_table
 from kronbot.description.validation import Validator
-from kronbot.description.wording import did_you_mean, listing, quote, unknown_name
+from kronbot.description.wording import Entries, did_you_mean, listing, quote, unknown_name
 from kronbot.description.yaml.composing import compose, compose_leniently
 from kronbot.description.yaml.nodes import Mapping as MappingNode
 from kronbot.description.yaml.nodes import Node, Scalar, find
@@ -84,7 +84,7 @@ def overriding(described: Description, changed: Mapping[str, str]) -> Descriptio
     touched = [each for each in quantities if not moved.isdisjoint(each.names)]
     if report.found or not _have_values(touched, values):
         return load(described.source, overrides, described.motion, described.tables)
-    parameters = {**described.robot.parameters, **{name: parse(text) for name, text in overrides.items()}}
+    parameters = Entries({**described.robot.parameters, **{name: parse(text) for name, text in overrides.items()}})
     robot, warnings = replace(described.robot, parameters=parameters), _warnings(report, described.source)
     other = replace(described, robot=robot, values=values, warnings=warnings, overrides=overrides)
     vars(other).update(tree=described.tree, judgements=judgements, quantities=quantities)

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.schema import RobotFile
+from kronbot.description.wording import Entries
 
 Said = TypeVar("Said")
 
@@ -29,7 +30,7 @@ def _placed(said: Said, places: Iterator[int]) -> Said:
     if isinstance(said, tuple):
         return tuple(_placed(each, places) for each in said)  # type: ignore[return-value]
     if isinstance(said, Mapping):
-        return {key: _placed(each, places) for key, each in said.items()}  # type: ignore[return-value]
+        return Entries({key: _placed(each, places) for key, each in said.items()})  # type: ignore[return-value]
     if is_dataclass(said) and not isinstance(said, type):
         return replace(said, **{each.name: _placed(getattr(said, each.name), places) for each in fields(said)})
     return said

@@ -22,6 +22,7 @@ from kronbot.description.joint import Joint
 from kronbot.description.marks import LIST_OR_VALUE, MAPPING_OR_VALUE, Check, Field, Tag
 from kronbot.description.moving import Motion
 from kronbot.description.sweeping import Sweep
+from kronbot.description.wording import Entries
 from kronbot.records import dataclass
 
 T = TypeVar("T")
@@ -138,7 +139,7 @@ class RobotDamping:
 
     ratios: Annotated[Ratio, Field(description="of its modes by ascending frequency; the last holds for all further")]
     joints: Annotated[Literal["locked", "free"], Field(description="how they were in the measurement")] = "locked"
-    at: Annotated[ByJoint, Field(description="where they were, rad or m; others at 0")] = field(default_factory=dict)
+    at: Annotated[ByJoint, Field(description="where they were, rad or m; others at 0")] = field(default_factory=Entries)
 
 
 @dataclass(frozen=True)
@@ -258,7 +259,7 @@ class DistributedLoad:
 class Statics:
     """The sweep: every combination of angles with every load; ``loads`` and ``distributed`` act in every case."""
 
-    angles: Annotated[Angles, Field(description="by joint, rad or m")] = field(default_factory=dict)
+    angles: Annotated[Angles, Field(description="by joint, rad or m")] = field(default_factory=Entries)
     forces: Annotated[tuple[Vector, ...], Field(description="at the endpoint, base frame, N")] = ()
     moments: Annotated[tuple[Vector, ...], Field(description="at the endpoint, base frame, N m")] = ()
     loads: Annotated[tuple[Load, ...], Field(description="further dead loads on frames")] = ()
@@ -285,12 +286,12 @@ class RobotFile:
     description: Annotated[Prose | None, Field(description="free text")] = None
     source: Annotated[Prose | None, Field(description="where the numbers come from")] = None
     parameters: Annotated[dict[str, Definition | None], Field(description="names; without a value: a free symbol")] = (
-        field(default_factory=dict)
+        field(default_factory=Entries)
     )
     elements: Annotated[tuple[Element, ...], Field(description="massless springs, dampers, actuators")] = ()
     endpoint: Annotated[Endpoint, Field(description="default: the tip frame of the last link")] = Endpoint()
     damping: Annotated[RobotDamping | None, Field(description="of the robot's modes, as measured")] = None
-    motion: Annotated[dict[str, Motion], Field(description="by joint")] = field(default_factory=dict)
+    motion: Annotated[dict[str, Motion], Field(description="by joint")] = field(default_factory=Entries)
     statics: Annotated[Statics, Field(description="sweep of the statics command")] = Statics()
     simulate: Annotated[Simulate, Field(description="settings of the simulate command")] = Simulate()
     control: Annotated[Control, Field(description="controllers of joints")] = Control()

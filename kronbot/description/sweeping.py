@@ -8,6 +8,7 @@ from typing import Annotated
 from kronbot.description import scalars
 from kronbot.description.choices import Swept
 from kronbot.description.marks import LIST_OR_VALUE, Check, Field, Tag
+from kronbot.description.wording import Entries
 from kronbot.records import dataclass
 
 Word = Annotated[str, Check(scalars.word)]
@@ -20,13 +21,13 @@ class Sweep:
 
     question: Annotated[Swept, Field(description="the command that is asked in every case")]
     options: Annotated[dict[str, Words], Field(description="of the question, by their long names")] = field(
-        default_factory=dict
+        default_factory=Entries
     )
     over: Annotated[dict[str, Words], Field(description="by name: from:to:N, a list, or a distribution")] = field(
-        default_factory=dict
+        default_factory=Entries
     )
     cases: Annotated[dict[str, tuple[Word, ...]], Field(description="columns of values that go together")] = field(
-        default_factory=dict
+        default_factory=Entries
     )
     sample: Annotated[int | None, Check(scalars.whole), Field(description="how many draws of distributions")] = None
     seed: Annotated[int, Check(scalars.whole), Field(description="of the draws")] = 0

@@ -18,7 +18,7 @@ from kronbot.description.expressions.expression import CONSTANTS
 from kronbot.description.foreign import NEEDED, VALUES
 from kronbot.description.marks import Check, Choice, Field, Tag
 from kronbot.description.scalars import Fault, kind
-from kronbot.description.wording import listing, meant, quote
+from kronbot.description.wording import Entries, listing, meant, quote
 from kronbot.description.yaml.nodes import Mapping as MappingNode
 from kronbot.description.yaml.nodes import Node, Path, Scalar, child, find, plain, renamed, replaced
 from kronbot.description.yaml.nodes import Sequence as SequenceNode
@@ -149,7 +149,9 @@ class Validator:
             return word if word in arguments else None
         if origin is dict:
             if isinstance(node, MappingNode):
-                return {key: self._read(arguments[1], (*path, key), value) for key, (_, value) in node.entries.items()}
+                return Entries(
+                    {key: self._read(arguments[1], (*path, key), each) for key, (_, each) in node.entries.items()}
+                )
             self._no_mapping((), path, node)
             return None
         if origin is tuple:
@@ -229,7 +231,7 @@ class Validator:
         content = {keys[name].field: self._read(keys[name].hint, (*path, name), entries[name][1]) for name in given}
         for name, hint in others_of(made).items():
             rest = [word for word in entries if word not in keys]
-            content[name] = {word: self._read(hint, (*path, word), entries[word][1]) for word in rest}
+            content[name] = Entries({word: self._read(hint, (*path, word), entries[word][1]) for word in rest})
         missing = [name for name, key in keys.items() if key.required and name not in entries]
         if not missing:
             return made(**content)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from heapq import nlargest
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from kronbot.errors import Argument, UnknownName
 from kronbot.kinds import is_a, kind_of
@@ -121,6 +121,15 @@ class Entries(dict[str, Any]):
 
     __slots__ = ()
     what = "entry"
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Filled as they are made: the initializer of a dict fills it again whenever it is called."""
+        made = dict.__new__(cls)
+        dict.update(made, *given, **named)
+        return made
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        """They are there already."""
 
     def __missing__(self, name: object) -> Any:
         raise no_entry(name, self, self.what)

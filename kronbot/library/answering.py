@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.compute.deferred import Deferred, computed
+from kronbot.compute.deferred import computed, summary_later
 from kronbot.compute.question import Question
 from kronbot.description.called import demand_arguments
 from kronbot.floats import Array
@@ -21,7 +21,7 @@ from kronbot.model import build
 from kronbot.model.robot import Robot
 from kronbot.questions.elements import told_of_time
 from kronbot.questions.limits import told_of_rows
-from kronbot.questions.result import Outcome, Result
+from kronbot.questions.result import Outcome, Result, with_warnings
 from kronbot.records import dataclass
 from kronbot.system.forking import Aside
 
@@ -151,7 +151,7 @@ def numbers(
 
     def answer(robot: Robot, point: Sequence[Array], arrays: dict[str, NamedArray]) -> Result:
         at = {word: robot.by_name(entries) for word, entries in zip(values, point, strict=True)}
-        summary = {} if summarize is None else Deferred(lambda: summarize(arrays))
+        summary: Mapping[str, Scalar] = {} if summarize is None else summary_later(lambda: summarize(arrays))
         return Result(
             question.purpose, robot.name, robot.order, at=at, arrays=arrays, summary=summary, about=robot, asked=asked
         )
@@ -162,7 +162,7 @@ def numbers(
         point,
         ask,
         question.traced,
-        lambda answer: replace(answer, warnings=told) if told else answer,
+        lambda answer: with_warnings(answer, told) if told else answer,
         lambda: answer(robot, point, question.at(*point)),
     )
 
@@ -176,7 +176,7 @@ def of_rows(outcome: Outcome, robot: Robot, given: Values | None, q: npt.NDArray
 def with_limits(answer: Result, robot: Robot, given: Values | None, q: npt.NDArray[np.float64]) -> Result:
     """The answer at rows q (N, n) with a warning for every joint beyond a limit, where values of joints were given."""
     told = [] if given is None else told_of_rows(robot, q)
-    return replace(answer, warnings=[*answer.warnings, *told]) if told else answer
+    return with_warnings(answer, [*answer.warnings, *told]) if told else answer
 
 
 def complete(outcome: Outcome) -> Result:

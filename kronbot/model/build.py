@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import casadi
@@ -17,7 +18,7 @@ from kronbot.description.entries import ZERO
 from kronbot.description.joint import TILTS
 from kronbot.description.names import FREEDOMS, carriers, is_fixed_frame
 from kronbot.description.placing import placed
-from kronbot.description.wording import quote
+from kronbot.description.wording import Entries, quote
 from kronbot.errors import UsageError
 from kronbot.model import dh
 from kronbot.model.beam import Beam, Direction
@@ -37,8 +38,6 @@ from kronbot.model.spline import tabulated
 if TYPE_CHECKING:
     from kronbot.description.table import Table
 
-# Structures of one file that are remembered: what was traced for them comes back with their values.
-MOST_STRUCTURES = 8
 STILL = schema.Modes(v=0, w=0, torsion=0)
 
 
@@ -95,17 +94,17 @@ def build(description: Description, order: str, parameters: Parameters | None = 
         links=tuple(links),
         springs=tuple(springs),
         stops=tuple(stops),
-        attachments=slack,
+        attachments=tuple((place, *each) for place, each in slack.items()),
         elements=tuple(element(entry, parameters, description.tables) for entry in file.elements),
         gravity=parameters.vector(file.gravity),
         endpoint=Endpoint(
             len(links) - 1 if file.endpoint.link is None else places[file.endpoint.link],
             parameters.vector(file.endpoint.position),
         ),
-        motions={
-            joint: motion(entry, parameters, description.tables, joint, joint in turning)
+        motions=Entries(
+            (joint, motion(entry, parameters, description.tables, joint, joint in turning))
             for joint, entry in file.motion.items()
-        },
+        ),
         rigid_parts=rigid,
         compliant=compliant,
     )
@@ -168,12 +167,12 @@ def with_values(robot: Robot, description: Description) -> Robot:
 
     Of the same traces where these allow it, of those of a relative, or new.
     """
-    for known in (robot, *robot.relatives[::-1]):
+    for known in chain([robot], robot.relatives):
         parameters = known.parameters.with_values(description.robot.parameters, description.values)
         if parameters is not None:
             return known.of_values(description, parameters)
     built = replace(build(description, robot.order, compliant=robot.compliant), relatives=robot.relatives)
-    robot.relatives[:] = [*(robot.relatives or [robot]), built][-MOST_STRUCTURES:]
+    robot.relatives.add(robot, built)
     return built
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from kronbot.floats import Array
+from kronbot.floats import Array, read_only
 from kronbot.records import dataclass
 
 # Below this beta the series are used. Either form is accurate to rounding there.
@@ -34,6 +34,12 @@ class Eigenfunctions:
     coefficients: Array
     parity: Array | None = None
     squares: Array | None = None
+
+    def __post_init__(self) -> None:
+        """Make it read-only: all beams with such shapes have these."""
+        for name in ("roots", "coefficients", "parity", "squares"):
+            if (held := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read_only(held))
 
     def values(self, xi: Array, derivative: int) -> Array:
         """Return d^n phi / d xi^n, n = ``derivative`` in 0..3, at the points xi, (k,) or (m, k), as an array (m, k)."""

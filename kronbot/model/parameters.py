@@ -14,6 +14,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.description.expressions.expression import Expression, depending, evaluate, exact, following, quarter_turns
+from kronbot.description.wording import Entries
 from kronbot.errors import Argument, FreeParameters
 from kronbot.floats import Array
 from kronbot.model.structure import Definitions, Structure
@@ -38,9 +39,9 @@ class Parameters:
 
     def __init__(self, definitions: Definitions, values: Values, varied: Iterable[str] = ()) -> None:
         """``varied`` are parameters that will have many values: no angle with one of them is folded."""
-        self.definitions = dict(definitions)
+        self.definitions = Entries(definitions)
         self._varied = depending(definitions, varied)
-        self.values = dict(values)
+        self.values = Entries(values)
         self._structure = Structure(definitions)
         # So many angles and shaping numbers of the structure are known to agree with these values.
         self._agreed = 0, 0, 0
@@ -57,9 +58,8 @@ class Parameters:
         changes that the traces were shaped by.
         """
         other = copy(self)
-        other.definitions, other.values, other._own = dict(definitions), dict(values), {}
-        other._agreed = 0, 0, 0
-        shared = self._structure
+        other.definitions, other.values = Entries(definitions), Entries(values)
+        other._own, other._agreed, shared = {}, (0, 0, 0), self._structure
         return other if other._fitting() == (shared.angles, shared.zeros, shared.shaping) else None
 
     def written_out(self) -> Parameters:

@@ -16,7 +16,7 @@ from kronbot.description import Description, names
 from kronbot.description.compliance import Part, stiffened
 from kronbot.description.expressions.expression import evaluate
 from kronbot.description.schema import RobotFile
-from kronbot.floats import Array
+from kronbot.floats import Array, read_only
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.dh import Row
 from kronbot.model.element import Element
@@ -24,7 +24,7 @@ from kronbot.model.joint import DrivenJoint, FreeJoint, Joint, Limits, Shares, S
 from kronbot.model.motions import Motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, exponential, rotation_z
-from kronbot.model.shared import Shared
+from kronbot.model.shared import Relatives, Shared
 from kronbot.records import dataclass
 
 BASE = -1
@@ -108,7 +108,7 @@ class Robot(Shared):
     place: a combination of others that stand before them, and an offset. ``elements`` join frames, ``stops`` hold
     joints. Of the file's joints ``rigid_parts`` do not yield, whose compliances are 0; a ``compliant`` robot, which
     statics asks, has coordinates for them, too. ``relatives`` are robots of the same file and order with other values
-    that make other structures, the latest last.
+    that make other structures.
     """
 
     description: Description
@@ -116,15 +116,15 @@ class Robot(Shared):
     parameters: Parameters
     links: tuple[Link, ...]
     springs: tuple[Spring, ...]
-    attachments: Mapping[int, tuple[Shares, SX]]
+    attachments: tuple[tuple[int, Shares, SX], ...]
     gravity: SX
     endpoint: Endpoint
-    motions: dict[str, Motion]
+    motions: Mapping[str, Motion]
     elements: tuple[Element, ...] = ()
     stops: tuple[Stop, ...] = ()
     rigid_parts: frozenset[Part] = frozenset()
     compliant: bool = False
-    relatives: list[Robot] = field(default_factory=list, compare=False)
+    relatives: Relatives[Robot] = field(default_factory=Relatives, compare=False)
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle: built again from its description, since symbols are those of one process."""
@@ -219,7 +219,7 @@ class Robot(Shared):
         U, u = SX(self.n, len(self.joints)), SX(self.n, 1)
         for i, place in enumerate(self.rigid):
             U[place, i] = 1
-        for place, (shares, offset) in self.attachments.items():
+        for place, shares, offset in self.attachments:
             row = self.row(shares)
             U[place, :], u[place] = row @ U, row @ u + offset
         return U, u
@@ -300,7 +300,9 @@ class Robot(Shared):
             numbers = np.array([self.parameters.evaluate(each, "limits") for each in casadi.horzsplit(row)])
             low, high = (evaluate(end, known) for end in pair)
             unit = "rad" if joint.revolute else "m"
-            found.append(Limits(joint.name, unit, low, high, numbers[:-1], float(numbers[-1]), joint.name in stopped))
+            found.append(
+                Limits(joint.name, unit, low, high, read_only(numbers[:-1]), float(numbers[-1]), joint.name in stopped)
+            )
         return tuple(found)
 
     @cached_property

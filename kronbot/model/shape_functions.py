@@ -17,7 +17,7 @@ from functools import lru_cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.floats import Array
+from kronbot.floats import Array, read_only
 from kronbot.model import eigenfunctions
 from kronbot.model.eigenfunctions import Eigenfunctions
 from kronbot.records import dataclass
@@ -50,6 +50,10 @@ class Shapes:
     knots: Array = field(default_factory=lambda: np.zeros(0))
     rational: tuple[Polynomial, ...] = ()
     waves: Eigenfunctions | None = None
+
+    def __post_init__(self) -> None:
+        """Make it read-only: all beams with such shapes have these."""
+        object.__setattr__(self, "knots", read_only(self.knots))
 
     def __len__(self) -> int:
         """Return m, the number of shapes."""

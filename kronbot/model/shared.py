@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from kronbot.cached import cached_property
 from kronbot.description import Description
@@ -14,12 +14,32 @@ from kronbot.model.parameters import Parameters
 OF_STRUCTURE = {
     "_kind", "joints", "followers", "coordinates", "units", "flexible", "base", "rigid", "children", "outward",
 }  # fmt: skip
+# Structures of one file that are remembered: what was traced for them comes back with their values.
+MOST_STRUCTURES = 8
 Kept = TypeVar("Kept")
+Held = TypeVar("Held")
 Same = TypeVar("Same", bound="Shared")
 
 
 class Kind:
     """Robots that are the same but for values, and no others: nothing but itself."""
+
+
+class Relatives(Generic[Held]):
+    """Robots of one file and order whose values make other structures, the latest first; all of them have these."""
+
+    def __init__(self) -> None:
+        self._held: tuple[Held, ...] = ()
+
+    def __iter__(self) -> Iterator[Held]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def add(self, first: Held, other: Held) -> None:
+        """One more, beside the first; those that came longest ago are forgotten."""
+        self._held = (other, *(self._held or (first,)))[:MOST_STRUCTURES]
 
 
 class Shared:

@@ -150,7 +150,7 @@ def _shafts(robot: Robot, told: Mapping[str, Array], unit: str) -> list[Curve]:
     """
     names, shafts = robot.coordinates, list[Curve]()
     slack = robot.undeformed(np.column_stack([told[name] for name in names]))
-    for place in (place for place in robot.attachments if robot.units[place] == unit):
+    for place in (place for place, *_ in robot.attachments if robot.units[place] == unit):
         twist = Curve(names[place], unit, told[names[place]] - slack[:, place])
         floor = curves.ROUNDING * Curve(names[place], unit, told[names[place]]).peak
         shafts.append(twist if twist.peak > floor else replace(twist, values=np.zeros_like(twist.values)))

@@ -13,7 +13,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.compute.deferred import Deferred, later
+from kronbot.compute.deferred import later, summary_later
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import SHARING_LIMIT, Trace, traced
 from kronbot.description.choices import INPUTS
@@ -220,7 +220,7 @@ class Linearization:
             told += told_of_loop(robot, point.q, *loop)
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
-    def _numbers(self, given: Found) -> tuple[dict[str, NamedArray], Deferred]:
+    def _numbers(self, given: Found) -> tuple[dict[str, NamedArray], Mapping[str, Scalar]]:
         """Arrays and summary from the numbers of the linear model."""
         robot, choice, at = self.robot, self.choice, self._coordinates
         values, system = given.values, given.solution.system
@@ -276,7 +276,7 @@ class Linearization:
         arrays["margins"] = later(
             "margins", lambda: reached().table, [str(i + 1) for i in range(len(found))], "1", MARGINS
         )
-        return arrays, Deferred(summary)
+        return arrays, summary_later(summary)
 
     def _found(self, points: Sequence[Point]) -> list[Found | Unbalanced]:
         """The numbers of the linear models about points."""

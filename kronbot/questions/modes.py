@@ -12,7 +12,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.compute.deferred import Deferred
+from kronbot.compute.deferred import summary_later
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.limits import MODES
 from kronbot.description.schema import Modes as ModeCounts
@@ -130,7 +130,7 @@ class Vibrations:
         warned += told_of_validity(robot, q, qd)
 
         def answer() -> Result:
-            at, summary = {"q": posture, "qd": rates}, Deferred(lambda: reduce(or_, (each() for each in said), {}))
+            at, summary = {"q": posture, "qd": rates}, summary_later(lambda: reduce(or_, (each() for each in said), {}))
             return Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, warned, about=robot)
 
         for case, locked in _cases(robot, moving | idle).items():

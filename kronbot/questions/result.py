@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute import views
-from kronbot.compute.arrays import NamedArray, Scalar, plain, read_only
+from kronbot.compute.arrays import Columns, NamedArray, Scalar, plain
 from kronbot.compute.deferred import Deferred, demand_finite
 from kronbot.description import Description
 from kronbot.description.called import called_by_name
@@ -75,15 +75,15 @@ class Result:
         put = object.__setattr__
         put(self, "at", Entries({name: Entries(point) for name, point in self.at.items()}))
         if self.series is not _EMPTY:
-            put(self, "series", Entries({name: read_only(column) for name, column in self.series.items()}))
+            put(self, "series", Columns(self.series))
             demand_finite(self.series)
+        held = vars(self)
         for name in _HELD:
-            mapping = getattr(self, name)
-            if mapping is not _EMPTY and type(mapping) is not Deferred:
-                put(self, name, Entries(mapping))
+            if held[name] is not _EMPTY and type(held[name]) is not Deferred:
+                put(self, name, Entries(held[name]))
         put(self, "warnings", tuple(self.warnings))
         demand_finite({name: array.values for name, array in self.arrays.items() if array.known})
-        if type(self.summary) is not Deferred:
+        if type(held["summary"]) is not Deferred:
             demand_finite(self.summary)
 
     def __eq__(self, other: object) -> bool:
@@ -112,7 +112,7 @@ class Result:
         """The answer itself, once all of it is computed. Raises ComputationError where a number has no answer."""
         for array in self.arrays.values():
             _ = array.values
-        _ = len(self.summary)
+        _ = self.summary
         return self
 
     def __contains__(self, name: object) -> bool:
@@ -230,6 +230,32 @@ class Result:
         }
         head = {"kronbot": __version__, "command": self.command, "robot": self.robot, "order": self.order}
         return head | {key: value for key, value in content.items() if value}
+
+
+class _Summary:
+    """The summary of an answer, computed by who asks for it first."""
+
+    def __get__(self, answer: Result | None, owner: type[Result]) -> Mapping[str, Scalar] | _Summary:
+        if answer is None:
+            return self
+        held = vars(answer)
+        if type(held["summary"]) is Deferred:
+            held["summary"] = held["summary"].found()
+        summary: Entries = held["summary"]
+        return summary
+
+    def __set__(self, answer: Result, summary: Mapping[str, Scalar] | Deferred) -> None:
+        """For initializers alone: what is frozen refuses all others."""
+        vars(answer)["summary"] = summary
+
+
+Result.summary = _Summary()  # type: ignore[assignment]
+
+
+def with_warnings(answer: Result, warnings: Sequence[str]) -> Result:
+    """The same answer with other warnings; what is computed later still is."""
+    held = {entry.name: vars(answer)[entry.name] for entry in fields(answer)}
+    return Result(**{**held, "warnings": warnings})
 
 
 def _sum(held: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.compute.deferred import Deferred, later
+from kronbot.compute.deferred import later, summary_later
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.errors import KronbotError, UsageError
@@ -195,7 +195,7 @@ def answer(
     )
     units = dict(zip(series, known, strict=True))
     answer = Result(
-        PURPOSE, robot.name, robot.order, start, arrays, series, Deferred(numbers), told,
+        PURPOSE, robot.name, robot.order, start, arrays, series, summary_later(numbers), told,
         units=units, about=robot, asked=inquiry,
     )  # fmt: skip
     return Outcome(answer, error)

@@ -139,7 +139,7 @@ def test_memory_that_is_not_there_when_somebody_looks():
         raise OF_CASADI
 
     with pytest.raises(ComputationError, match=re.escape(NO_MEMORY)):
-        Deferred(computed)["margin"]
+        Deferred(computed).found()
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from waiting import PATIENCE
 import kronbot
 from kronbot.errors import DescriptionError, FreeParameters, UsageError
 from kronbot.library import arguments
-from kronbot.model import build
+from kronbot.model import build, shared
 
 # An angle that may fold, a length that shapes what is traced, a free parameter, a limit, a gauge and a motion.
 ARM = """
@@ -139,9 +139,9 @@ def test_structures_that_were_left_come_back(monkeypatch):
         assert turned.dynamics().to_dict() != straight.dynamics().to_dict()
         assert straight.model.links is robot.model.links
     assert len(built) == 1
-    for k in range(2 * build.MOST_STRUCTURES):
+    for k in range(2 * shared.MOST_STRUCTURES):
         robot = robot.with_parameters(m=0.1 + k / 100)
-    assert len(robot.model.relatives) == build.MOST_STRUCTURES
+    assert len(robot.model.relatives) == shared.MOST_STRUCTURES
 
 
 def test_a_second_value_reads_nothing(monkeypatch):

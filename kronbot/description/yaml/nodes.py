@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kronbot.description.expressions.expression import Number
+from kronbot.description.wording import Entries
 from kronbot.records import dataclass
 
 
@@ -46,6 +47,10 @@ class Mapping:
     entries: dict[str, tuple[Scalar, Node]]
     line: int
     column: int
+
+    def __post_init__(self) -> None:
+        """Make it read-only."""
+        object.__setattr__(self, "entries", Entries(self.entries))
 
 
 Node = Scalar | Sequence | Mapping
