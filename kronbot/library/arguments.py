@@ -249,6 +249,7 @@ def entries(value: object, word: str) -> list[object]:
         return [own(each) for each in value]
     if not is_list(value):
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
+    demand_room(value, word)
     value = _base(value, word) if is_a(value, np.ndarray) else value
     if is_a(value, np.ndarray) and not value.ndim:
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
@@ -290,6 +291,11 @@ def plain(value: object, word: str, depth: int = 3) -> Any:
 
     None stays None; numbers are finite.
     """
+    demand_room(value, word, depth, ENTRY_LIMIT)
+    return _plain(value, word, depth)
+
+
+def _plain(value: object, word: str, depth: int) -> Any:
     if value is None or is_a(value, str):
         return value if value is None else text(value, word)
     if is_a(value, bool | np.bool_):
@@ -297,18 +303,19 @@ def plain(value: object, word: str, depth: int = 3) -> Any:
     if is_a(value, int) and int.bit_length(value) < 64:
         return int.__index__(value)
     if depth and is_named(value):
-        return {name: plain(each, word, depth - 1) for name, each in pairs(value, word).items()}
+        return {name: _plain(each, word, depth - 1) for name, each in pairs(value, word).items()}
     if depth and is_list(value) and not (is_a(value, np.ndarray) and not _base(value, word).ndim):
-        return [plain(each, word, depth - 1) for each in entries(value, word)]
+        return [_plain(each, word, depth - 1) for each in entries(value, word)]
     return number(value, {}, word)
 
 
 def plain_column(value: object, word: str) -> list[Any]:
     """The same of a list in many of whose entries the same words stand."""
+    demand_room(value, word, 4, ENTRY_LIMIT)
     given = entries(value, word)
     words = dict.fromkeys(each for each in given if type(each) is str)
-    known = {each: plain(each, word) for each in words}
-    return [known[each] if type(each) is str else plain(each, word) for each in given]
+    known = {each: text(each, word) for each in words}
+    return [known[each] if type(each) is str else _plain(each, word, 3) for each in given]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -436,7 +443,11 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
 
     Rows are lists, arrays or what else NumPy takes for an array. What is masked, complex or not finite is refused.
     """
-    demand_room(value, word)
+    demand_room(value, word, depth)
+    return _array(value, known, word, depth)
+
+
+def _array(value: object, known: Known, word: str, depth: int) -> Array:
     if (made := _of_floats(value, depth)) is not None:
         return made
     plain = value if is_list(value) else array_like(value, word)
@@ -455,16 +466,38 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
         return np.array(number(plain, known, word))
     if not depth:
         raise UsageError(Argument(word), ": numbers are wanted, not lists of them")
-    rows = [array(each, known, word, depth - 1) for each in entries(plain, word)]
+    rows = [_array(each, known, word, depth - 1) for each in entries(plain, word)]
     if len({row.shape for row in rows}) > 1:
         raise UsageError(Argument(word), ": rows of equally many numbers are wanted")
     return np.array(rows, dtype=np.float64)
 
 
-def demand_room(value: object, word: str) -> None:
-    """Raise UsageError for an array of more numbers than are taken, before it is copied."""
-    if is_a(value, np.ndarray) and np.ndarray.size.__get__(value) > NUMBER_LIMIT:
-        raise UsageError(Argument(word), f": {shown(value)} has more than {NUMBER_LIMIT} numbers")
+def demand_room(value: object, word: str, depth: int = 0, most: int | None = None) -> None:
+    """Raise UsageError for more numbers than are taken, ``most`` or NUMBER_LIMIT, before they are copied.
+
+    Those of an array, and of rows of them down to a depth: neither it nor rows that are one row take any memory.
+    """
+    most = NUMBER_LIMIT if most is None else most
+    if _extent(value, depth, most) > most:
+        raise UsageError(Argument(word), f": {shown(value)} has more than {most} numbers")
+
+
+def _extent(value: object, depth: int, most: int) -> int:
+    """How many numbers a value has, at least 1; once there are more than ``most`` they are not counted any further."""
+    if is_a(value, np.ndarray):
+        return max(1, np.ndarray.size.__get__(value))
+    kind = type(value)
+    if not depth or not (is_plain_list(value) or kind is dict or kind is range):
+        return 1
+    rows: Collection[object] = value.values() if kind is dict else value  # type: ignore[attr-defined,assignment]
+    if depth == 1 or kind is range:
+        return max(1, len(rows))
+    found = 0
+    for each in rows:
+        found += _extent(each, depth - 1, most)
+        if found > most:
+            break
+    return max(1, found)
 
 
 def _of_floats(value: object, depth: int) -> Array | None:

@@ -158,13 +158,13 @@ def _column(values: object, word: str) -> Array:
     """A column of numbers, NaN where there is none."""
     values, hidden = arguments.numbers_and_mask(values, word)
     plain = arguments.array_like(values, word)
-    arguments.demand_room(plain, word)
+    arguments.demand_room(plain, word, 2)
     if is_a(plain, np.ndarray) and plain.dtype.kind in "iuf":
         made = np.array(plain, dtype=float)
     else:
         listed = arguments.entries(plain, word)
         with arguments.asking(values, word):
-            missing = [each is None or bool(each != each) for each in listed]
+            missing = [each is None or (not arguments.is_list(each) and bool(each != each)) for each in listed]
         filled = [0.0 if gone else each for each, gone in zip(listed, missing, strict=True)]
         made = np.where(missing, np.nan, arguments.array(filled, {}, word, 1))
     if made.ndim != 1:

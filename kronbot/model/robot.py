@@ -299,10 +299,8 @@ class Robot(Shared):
                 continue
             numbers = np.array([self.parameters.evaluate(each, "limits") for each in casadi.horzsplit(row)])
             low, high = (evaluate(end, known) for end in pair)
-            unit = "rad" if joint.revolute else "m"
-            found.append(
-                Limits(joint.name, unit, low, high, read_only(numbers[:-1]), float(numbers[-1]), joint.name in stopped)
-            )
+            unit, turned = "rad" if joint.revolute else "m", read_only(numbers[:-1])
+            found.append(Limits(joint.name, unit, low, high, turned, float(numbers[-1]), joint.name in stopped))
         return tuple(found)
 
     @cached_property

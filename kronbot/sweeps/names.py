@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kronbot.description.choices import POSE
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
+from kronbot.description.scalars import kind
 from kronbot.description.wording import quote, unknown, unknown_name
 from kronbot.errors import LONGEST_NAME, Argument, KronbotError, StrangeValues, UsageError
 from kronbot.mechanics.multibody.kinematics import frame
@@ -142,8 +143,8 @@ def free_angles(robot: Robot, arguments: Mapping[str, object], meant: Sequence[M
 def prepared(
     robot: Robot, arguments: Mapping[str, object], varied: Sequence[str], meant: Sequence[Meaning]
 ) -> dict[str, object]:
-    """The fixed arguments with room for what is varied. Raises UsageError where they have rows, or values of their own,
-    in its place."""
+    """The fixed arguments with room for what is varied. Raises UsageError where they have rows, values of their own, or
+    what is no value in its place."""
     made = dict(arguments)
     for name, each in zip(varied, meant, strict=True):
         for place in _PLACED.get(each.argument or "", ()):
@@ -165,7 +166,33 @@ def prepared(
             made[word] = each.empty if given is None else given
             if isinstance(given, list) and len(each.keys) > 1 and len(given) != 1:
                 raise UsageError(Argument(word), f" has {len(given)} vectors: vary one, or take them as they are")
+        if given is not None:
+            _demand_value(robot, each, made[word])
     return made
+
+
+def _demand_value(robot: Robot, meaning: Meaning, given: object) -> None:
+    """Raise UsageError unless numbers or expressions stand where each case puts its own, or nothing."""
+    place, word = given, Argument(str(meaning.argument))
+    for key in meaning.keys:
+        if isinstance(place, dict) and isinstance(key, str):
+            place = place.get(key, 0.0)
+        elif isinstance(place, list) and isinstance(key, int):
+            if key >= len(place):
+                raise UsageError(word, f": numbers are missing in the place of what is varied, {meaning.keys[-1]}")
+            place = place[key]
+        else:
+            raise UsageError(word, f": {_none(place)}")
+    # Limits have two.
+    for value in place if isinstance(place, list) and meaning.what == "value" else [place]:
+        if not isinstance(value, int | float | str) or isinstance(value, bool):
+            raise UsageError(word, f": {_none(value)}")
+        if isinstance(value, str) and (wrong := _wrong(robot, value)) is not None:
+            raise UsageError(word, f": {wrong}")
+
+
+def _none(value: object) -> str:
+    return f"a number is wanted, not {value if isinstance(value, bool | int | float) else kind(value)}"
 
 
 def _by_name(robot: Robot, word: str, given: object) -> dict[str, object]:
@@ -175,9 +202,9 @@ def _by_name(robot: Robot, word: str, given: object) -> dict[str, object]:
     if isinstance(given, dict):
         return dict(given)
     if word in ("loads", "distributed") and isinstance(given, list):
-        pairs = {name: row for name, row in given if isinstance(name, str)}
-        if len(pairs) == len(given):
-            return pairs
+        pairs = [each for each in given if isinstance(each, list) and len(each) == 2 and isinstance(each[0], str)]
+        if len(dict(pairs)) == len(given):
+            return dict(pairs)
     joints = [joint.name for joint in robot.joints]
     for names in FORMS.values() if word == "inverse" else (robot.coordinates, joints):
         if isinstance(given, list) and len(given) == len(names) and not any(isinstance(x, list) for x in given):
@@ -251,7 +278,7 @@ def _refused(robot: Robot, meaning: Meaning, value: bool | str) -> str | None:
 
 def _wrong(robot: Robot, value: bool | str) -> str | None:
     if isinstance(value, bool):
-        return f"a number is wanted, not {value}"
+        return _none(value)
     try:
         expression = parse(value)
         strange = sorted(expression.names - robot.description.values.keys())

@@ -184,6 +184,29 @@ def test_columns_that_are_too_long_are_refused_before_they_are_copied(caller, ki
         tracemalloc.stop()
 
 
+def test_rows_that_are_one_row_are_counted_before_they_are_copied(caller):
+    """Lists of what takes no memory: of arrays that repeat one number, and of one list."""
+    robot, row = caller.robot, [0.1] * 1000
+    wide, rows = np.broadcast_to(0.1, (10**7, 10**7)), [[row] * 1000] * 1000
+    arrays = [np.broadcast_to(0.1, arguments.NUMBER_LIMIT // 2)] * 3
+    for call in (
+        lambda: robot.fit({"q1": arrays}, question="statics"),
+        lambda: robot.fit({"q1": [wide, 0.1]}, question="statics"),
+        lambda: robot.jacobian(q=arrays),
+        lambda: robot.sweep("modes", over={"q1": wide}),
+        lambda: robot.sweep("modes", over={"q1": rows}),
+        lambda: robot.sweep("modes", cases={"q1": [wide]}),
+        lambda: robot.sweep("modes", cases={"q1": rows}),
+        lambda: robot.sweep("modes", q={"q1": rows}, cases={"q2": [1]}),
+        lambda: robot.linearize(lock=wide),
+    ):
+        tracemalloc.start()
+        with pytest.raises(UsageError, match="more than"):
+            call()
+        assert tracemalloc.get_traced_memory()[1] < 4e6
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("none", [[], (), np.array([])])
 def test_poses_of_no_frame_are_refused(caller, none):
     for ask in (caller.robot, caller.robot.symbolic()):
