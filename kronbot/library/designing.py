@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from kronbot.description.choices import SHAPERS
@@ -63,7 +64,7 @@ def _numbers(
 
 
 def _poles(given: object) -> Sequence[complex]:
-    """Poles as numbers, or as text like -2+3j."""
+    """Poles of the upper half plane, of numbers, or of text like -2+3j."""
     entries = arguments.text(given, "poles").split(",") if is_a(given, str) else arguments.entries(given, "poles")
     if len(entries) > MOST:
         raise UsageError(Argument("poles"), f": more than {MOST}")
@@ -74,6 +75,8 @@ def _poles(given: object) -> Sequence[complex]:
         except ValueError:
             why = f": a pole like -4 or -2+3j is wanted, not {arguments.shown(entry)}"
             raise UsageError(Argument("poles"), why) from None
-        pole = arguments.complex_number(told, "poles")
-        found.append(complex(pole.real, abs(pole.imag)))
-    return found
+        found.append(arguments.complex_number(told, "poles"))
+    # One of a pair stands for both, and so does a pair that is written out.
+    upper = Counter(each for each in found if each.imag >= 0)
+    lower = Counter(each.conjugate() for each in found if each.imag < 0)
+    return [*(upper | lower).elements()]

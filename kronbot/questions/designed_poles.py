@@ -88,10 +88,16 @@ def told_of_poles(loop: SecondOrder, closed: Modes, best: bool, asked: Sequence[
     from scipy.optimize import linear_sum_assignment
 
     told, poles, errors = list[str](), closed.poles, closed.accuracy[:, 0]
-    if best and (judgement := judge(loop, closed.found)).word in ("unstable", "undecided"):
-        if judgement.word == "unstable":
-            pole = max(poles, key=lambda each: float(each.real))
+    slowest = max(asked, key=lambda each: each.real, default=-1.0 + 0j)
+    if slowest.real >= 0:
+        how = "grows" if slowest.real else "does not die out"
+        told.append(f"the loop does not come to rest: what has the pole {slowest:.6g} rad/s, as asked for, {how}")
+    elif (judgement := judge(loop, closed.found)).word == "unstable":
+        pole = max(poles, key=lambda each: float(each.real))
+        if best:
             raise ComputationError(f"rounding leaves no best feedback: {pole:.6g} rad/s would be a pole of its loop")
+        told.append(f"rounding makes the loop unstable: {pole:.6g} rad/s is a pole of it")
+    elif judgement.word == "undecided":
         told.append(f"rounding leaves open whether the loop is stable: {judgement.doubt}")
     if asked:
         wanted, every = both(np.array(asked, dtype=complex)), both(poles)

@@ -147,8 +147,18 @@ def test_poles_are_where_they_are_wanted(arm):
     found = arm.design(q=AT, poles="-3+4i,-6,-7,-8+30j")
     assert np.sort_complex(found["poles"]) == pytest.approx(np.sort_complex(wanted), rel=1e-5)
     assert found.warnings == ()
-    with pytest.raises(UsageError, match="6 poles are wanted, .*; these are 2,"):
-        arm.design(q=AT, poles=[-1, -2])
+    pairs = arm.design(q=AT, poles=[-3 - 4j, -8 + 30j, -6, -3 + 4j, -7, -8 - 30j])  # both of a pair are that pair
+    assert np.sort_complex(pairs["poles"]) == pytest.approx(np.sort_complex(wanted), rel=1e-5)
+    for poles, count in (([-1, -2], 2), ([-3 + 4j, -3 - 4j, -8 + 30j], 4), ([-3 - 4j] * 2 + [-1 + 1j, -2], 7)):
+        with pytest.raises(UsageError, match=f"6 poles are wanted, .*; these are {count},"):
+            arm.design(q=AT, poles=poles)
+
+
+@pytest.mark.parametrize(("pole", "how"), [(2j, "does not die out"), (3, "grows"), (1 + 2j, "grows")])
+def test_loops_that_do_not_come_to_rest_are_told(arm, pole, how):
+    others = [-6, -7, -8 + 30j] if pole.imag else [-5, -6, -7, -8 + 30j]
+    (told,) = arm.design(q=AT, poles=[pole, *others]).warnings
+    assert told.startswith("the loop does not come to rest: what has the pole ") and told.endswith(f"asked for, {how}")
 
 
 @pytest.mark.parametrize("fast", [1e3, rare(30), rare(1e5)])
