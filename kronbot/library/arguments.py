@@ -485,7 +485,8 @@ def demand_room(value: object, word: str, depth: int = 0, most: int | None = Non
 def _extent(value: object, depth: int, most: int) -> int:
     """How many numbers a value has, at least 1; once there are more than ``most`` they are not counted any further."""
     if is_a(value, np.ndarray):
-        return max(1, np.ndarray.size.__get__(value))
+        size: int = np.ndarray.size.__get__(value)
+        return max(1, size)
     kind = type(value)
     if not depth or not (is_plain_list(value) or kind is dict or kind is range):
         return 1

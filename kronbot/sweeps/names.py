@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kronbot.description.choices import POSE
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
@@ -201,12 +201,14 @@ def _by_name(robot: Robot, word: str, given: object) -> dict[str, object]:
         return {}
     if isinstance(given, dict):
         return dict(given)
+    forms: Iterable[Sequence[str]] = robot.coordinates, [joint.name for joint in robot.joints]
     if word in ("loads", "distributed") and isinstance(given, list):
         pairs = [each for each in given if isinstance(each, list) and len(each) == 2 and isinstance(each[0], str)]
-        if len(dict(pairs)) == len(given):
-            return dict(pairs)
-    joints = [joint.name for joint in robot.joints]
-    for names in FORMS.values() if word == "inverse" else (robot.coordinates, joints):
+        loads: dict[str, object] = {name: row for name, row in pairs}
+        if len(loads) == len(given):
+            return loads
+        forms = ()
+    for names in FORMS.values() if word == "inverse" else forms:
         if isinstance(given, list) and len(given) == len(names) and not any(isinstance(x, list) for x in given):
             return dict(zip(names, given, strict=True))
     raise UsageError(Argument(word), ": one point is wanted where a part of it is varied: values by name, or as a list")

@@ -17,7 +17,7 @@ from yaml import safe_load
 
 import kronbot
 from kronbot.errors import UsageError
-from kronbot.mechanics.linear.monodromy import monodromy
+from kronbot.mechanics.linear.monodromy import _exponentials, monodromy
 from kronbot.mechanics.linear.multipliers import _definite
 from kronbot.mechanics.linear.multipliers import multipliers as _multipliers
 from kronbot.questions.linearize_along import linearize_along
@@ -807,6 +807,21 @@ def test_why_there_are_no_multipliers_is_said():
         kronbot.load("spin-up", order="1").model, None, 1.0, None, None, lambda share: None
     ).summary
     assert summary["multipliers"] == "none: the motion of q1 does not repeat"
+
+
+def test_exponentials_are_those_of_40_digits():
+    """Of motions that swing and die out, of steps that are small and of some that are squared many times."""
+    swing = np.random.default_rng(0).standard_normal((2, 5, 5))
+    swing -= swing.transpose(0, 2, 1)
+    for size in (1e-3, 0.49, 0.5, 1.0, 100.0):
+        exponents = size * (swing / np.linalg.norm(swing, axis=(1, 2))[:, None, None] - 0.01 * np.diag(np.arange(5)))
+        halves, wholes = _exponentials(exponents)
+        for exponent, half, whole in zip(exponents, halves, wholes, strict=True):
+            with mpmath.workdps(40):
+                right = [
+                    np.array(mpmath.expm(mpmath.matrix((exponent / k).tolist())).tolist(), dtype=float) for k in (2, 1)
+                ]
+            assert np.abs([half - right[0], whole - right[1]]).max() < 4e-16 * max(1, size)
 
 
 def test_what_is_partly_damped_is_not_judged_as_conservative():

@@ -1,6 +1,7 @@
 """What is varied and what is kept: names mean one thing, columns are known beforehand, cells are those of answers."""
 
 import json
+import re
 from collections import Counter
 
 import numpy as np
@@ -135,6 +136,25 @@ def test_what_means_two_things_is_refused(tmp_path):
     robot = kronbot.load(str(file))
     with pytest.raises(UsageError, match="'duration' means two things, parameter and option"):
         robot.sweep("simulate", {"duration": [1]})
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "wrong"),
+    [
+        ("qa", {"q": [True, 0.2]}, "q: a number is wanted, not True"),
+        ("qa", {"q": ["EJ", 0.2]}, "q: unknown name 'EJ'"),
+        ("qa", {"q": [{"a": 1}, 0.2]}, "q: a number is wanted, not a mapping"),
+        ("force.x", {"forces": [True]}, "forces: a number is wanted, not True"),
+        ("force.x", {"forces": {}}, "forces: a number is wanted, not a mapping"),
+        ("force.z", {"forces": [[0.1]]}, "forces: numbers are missing in the place of what is varied, 2"),
+        ("load.endpoint.fx", {"loads": {"endpoint": [None, 1, 0]}}, "loads: a number is wanted, not nothing"),
+        ("load.endpoint.fx", {"loads": [True]}, "loads: one point is wanted"),
+    ],
+)
+def test_what_a_case_replaces_is_looked_at(arm, name, given, wrong):
+    with pytest.raises(UsageError, match=re.escape(wrong)):
+        arm.sweep("statics", cases={name: [0.1]}, **given)
+    arm.sweep("statics", cases={"qa": [0.1]}, q=["pi*EI", 0.2])
 
 
 def test_options_are_those_of_the_question(arm):

