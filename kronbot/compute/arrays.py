@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -159,9 +159,9 @@ class Columns(Entries):
 
     __slots__ = ()
 
-    def __new__(cls, columns: Mapping[str, npt.NDArray[Any]]) -> Self:
+    def __new__(cls, columns: Mapping[str, npt.NDArray[Any]] | Iterable[tuple[str, npt.NDArray[Any]]]) -> Self:
         """Of arrays that are read-only from now on."""
-        return super().__new__(cls, {name: read_only(column) for name, column in columns.items()})
+        return super().__new__(cls, {name: read_only(column) for name, column in dict(columns).items()})
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         column: npt.NDArray[Any] = super().__getitem__(name)

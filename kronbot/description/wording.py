@@ -128,9 +128,6 @@ class Entries(dict[str, Any]):
         dict.update(made, *given, **named)
         return made
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        """They are there already."""
-
     def __missing__(self, name: object) -> Any:
         raise no_entry(name, self, self.what)
 
@@ -139,6 +136,8 @@ class Entries(dict[str, Any]):
 
     # A checker of types sees a Mapping wherever these stand.
     if not TYPE_CHECKING:
+        # Does nothing, sooner than a function that does nothing.
+        __init__ = object.__init__
 
         def _refuse(self, *given, **named):
             why = "what kronbot answers does not support item assignment: dict(...) makes a copy of one's own"

@@ -491,7 +491,9 @@ def _extent(value: object, depth: int, most: int) -> int:
     if not depth or not (is_plain_list(value) or kind is dict or kind is range):
         return 1
     rows: Collection[object] = value.values() if kind is dict else value  # type: ignore[attr-defined,assignment]
-    if depth == 1 or kind is range:
+    if kind is range:
+        return max(1, len(value[: most + 1]))  # type: ignore[index]
+    if depth == 1:
         return max(1, len(rows))
     found = 0
     for each in rows:

@@ -64,7 +64,14 @@ class Robot:
         """The questions of a model (a :class:`kronbot.model.robot.Robot`). Raises UsageError for no model."""
         if not is_a(model, robot.Robot):
             raise UsageError(f"model: the model of a robot is wanted, not {arguments.shown(model)}")
-        self._model = model
+        vars(self).setdefault("_model", model)
+
+    if TYPE_CHECKING:
+        _model: robot.Robot
+    else:
+
+        def __setattr__(self, name, value):
+            raise AttributeError(f"a robot never changes, {name!r} is not put: with_parameters() makes another one")
 
     @property
     def model(self) -> robot.Robot:

@@ -204,8 +204,7 @@ def _by_name(robot: Robot, word: str, given: object) -> dict[str, object]:
     forms: Iterable[Sequence[str]] = robot.coordinates, [joint.name for joint in robot.joints]
     if word in ("loads", "distributed") and isinstance(given, list):
         pairs = [each for each in given if isinstance(each, list) and len(each) == 2 and isinstance(each[0], str)]
-        loads: dict[str, object] = {name: row for name, row in pairs}
-        if len(loads) == len(given):
+        if len(loads := {each[0]: each[1] for each in pairs}) == len(given):
             return loads
         forms = ()
     for names in FORMS.values() if word == "inverse" else forms:

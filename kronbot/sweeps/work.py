@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 from kronbot.cached import cached_property
 from kronbot.compute.native import policy
+from kronbot.description.wording import Entries
 from kronbot.errors import KronbotError, Starved, UsageError
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import unit_of_kept
@@ -104,13 +105,13 @@ class Task:
         return found
 
     @cached_property
-    def units(self) -> dict[str, str]:
+    def units(self) -> Mapping[str, str]:
         """Those of columns, as far as they are known: nobody knows those of parameters, whatever these are called."""
         own = {name for name, of in zip(self.cases.names, self.meanings, strict=True) if of.argument is None}
         numbers = {column.name for column in self.kept.columns if column.kind == "number"}
         names = (name for name in self.kept.header if name not in own)
         found = {name: unit for name in names if (unit := unit_of_kept(self.robot.model, name, name in numbers))}
-        return found | dict(self.kept.units)
+        return Entries(found | dict(self.kept.units))
 
     def asked(self, start: int, stop: int) -> list[Case]:
         """Cases start ... stop - 1 (from 0)."""

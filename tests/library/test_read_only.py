@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import dataclasses
 import json
 import pickle
 from collections.abc import Iterator
@@ -114,6 +115,8 @@ def test_what_is_made_of_an_array_of_an_answer_stays_with_who_made_it():
         array.dtype = np.int64
         array.shape = (1, -1, 1)
     assert (answer.to_dict(), moved.to_dict()) == content and answer["M"].shape == (2, 2)
+    again = dataclasses.replace(moved, command="d"), dataclasses.asdict(moved)
+    assert all(np.array_equal(series["q"], each["q"]) for each in (again[0].series, again[1]["series"]))
     assert series.get("x") is None and "x" not in series and len(series.items()) == len(series)
 
 
@@ -127,6 +130,15 @@ def test_a_summary_that_comes_later_is_a_mapping_as_all_others():
         summary.other = 1
     with pytest.raises(UnknownName):
         _ = summary["other"]
+
+
+def test_robots_take_nothing_on():
+    robot, other = kronbot.load("khang"), kronbot.load("canadarm")
+    for name in ("gravity", "_model", "model"):
+        with pytest.raises(AttributeError, match="a robot never changes"):
+            setattr(robot, name, other.model)
+    robot.__init__(other.model)
+    assert robot == kronbot.load("khang") and robot.name == "khang"
 
 
 def test_entries_are_not_filled_again():

@@ -65,7 +65,7 @@ def test_columns_by_name_are_those_of_the_table(arm):
     assert "kept_chunks" not in vars(swept)
     assert "EI" in swept and "EJ" not in swept and 3 not in swept
     assert swept["EI"].tolist() == [20, 30, 40]
-    assert swept["frequencies_locked[1]"] is swept["frequencies_locked[1]"]
+    assert swept["frequencies_locked[1]"].base is swept["frequencies_locked[1]"].base
     assert swept["frequencies_locked[1]"].tolist() == [row["frequencies_locked[1]"] for row in swept]
 
 
