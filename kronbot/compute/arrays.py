@@ -63,18 +63,14 @@ class NamedArray:
     def alike(self, values: npt.NDArray[Any] | Callable[[], npt.NDArray[Any]]) -> NamedArray:
         """Other values, or what computes them later, with these names and units, which are not looked at again."""
         made = object.__new__(NamedArray)
-        vars(made).update(vars(self))
+        held = made.__dict__
+        held.update(self.__dict__)
         if callable(values):
-            del vars(made)["values"]
-            vars(made)["_compute"] = values
+            del held["values"]
+            held["_compute"] = values
         else:
-            vars(made)["values"] = read_only(values)
+            held["values"] = read_only(values)
         return made
-
-    @property
-    def known(self) -> bool:
-        """Whether its values are computed."""
-        return "values" in vars(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, which leaves memory writeable."""
@@ -132,13 +128,19 @@ class NamedArray:
         return head | {"values": plain(self.values)}
 
 
+def held_values(array: NamedArray) -> npt.NDArray[Any] | None:
+    """The values that it holds, to be looked at and not given out; None where they are not computed yet."""
+    values: npt.NDArray[Any] | None = array.__dict__.get("values")
+    return values
+
+
 class _Values:
     """Values as each who asks sees them: what he makes of their shape and type stays with him."""
 
     def __get__(self, array: NamedArray | None, owner: type[NamedArray]) -> npt.NDArray[Any] | _Values:
         if array is None:
             return self
-        held = vars(array)
+        held = array.__dict__
         if (compute := held.get("_compute")) is not None:
             # Where threads meet, all get what one of them computed.
             held.setdefault("values", read_only(compute()))

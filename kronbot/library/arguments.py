@@ -443,6 +443,8 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
 
     Rows are lists, arrays or what else NumPy takes for an array. What is masked, complex or not finite is refused.
     """
+    if (made := _of_floats(value, depth)) is not None:
+        return made
     demand_room(value, word, depth)
     return _array(value, known, word, depth)
 
@@ -506,7 +508,7 @@ def _extent(value: object, depth: int, most: int) -> int:
 def _of_floats(value: object, depth: int) -> Array | None:
     """A float, or a list or an array of nothing else, as most values are; None where there is more to look at."""
     if type(value) is np.ndarray:
-        if value.dtype is not _FLOAT64 or not 0 < value.ndim <= depth:
+        if value.dtype is not _FLOAT64 or not 0 < value.ndim <= depth or value.size > NUMBER_LIMIT:
             return None
     elif type(value) is not float and not (
         depth and is_plain_list(value) and are_floats(value) and len(value) <= ENTRY_LIMIT

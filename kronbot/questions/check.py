@@ -81,8 +81,7 @@ def survey(robot: Robot) -> Result:
     warnings = [str(warning) for warning in (*described.warnings, *described.useless)]
     with suppress(FreeParameters):
         warnings += told_of_meeting(robot)
-    with suppress(Failure):
-        warnings += map(str, told_of_inertia(robot))
+    warnings += map(str, told_of_inertia(robot))
     summary["warnings"] = len(warnings)
     return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings, about=robot)
 

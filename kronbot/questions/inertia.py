@@ -11,7 +11,7 @@ from casadi import SX
 
 from kronbot.description.names import BASE
 from kronbot.description.wording import listing
-from kronbot.errors import Mistake
+from kronbot.errors import Failure, Mistake
 from kronbot.floats import Array
 from kronbot.mechanics.linear.modal import mass_and_stiffness
 from kronbot.mechanics.linear.regularity import idle, singular
@@ -25,8 +25,19 @@ PURPOSE = "check"
 def told_of_inertia(robot: Robot) -> tuple[Mistake, ...]:
     """What has none wherever the robot stands, what else has none at q = 0, and who refuses, at places in the file.
 
-    Raises FreeParameters, and ComputationError where the robot is too large for its mass matrix.
+    Nothing is told where parameters have no value, and of robots that are too large for their mass matrix.
     """
+    return robot.own("without inertia", lambda: _told(robot))
+
+
+def _told(robot: Robot) -> tuple[Mistake, ...]:
+    try:
+        return _without_inertia(robot)
+    except Failure:
+        return ()
+
+
+def _without_inertia(robot: Robot) -> tuple[Mistake, ...]:
     found, known, given = [], set[int](), drives(robot).prescribed
     for told, places in without_inertia(robot):
         found.append((places[0], f"{told}; {_refuse('modes', 'linearize', 'design', 'plan', *_runs(places, given))}"))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute import views
-from kronbot.compute.arrays import Columns, NamedArray, Scalar, plain
+from kronbot.compute.arrays import Columns, NamedArray, Scalar, held_values, plain
 from kronbot.compute.deferred import Deferred, demand_finite
 from kronbot.description import Description
 from kronbot.description.called import called_by_name
@@ -82,7 +82,9 @@ class Result:
             if held[name] is not _EMPTY and type(held[name]) is not Deferred:
                 put(self, name, Entries(held[name]))
         put(self, "warnings", tuple(self.warnings))
-        demand_finite({name: array.values for name, array in self.arrays.items() if array.known})
+        demand_finite(
+            {name: values for name, array in self.arrays.items() if (values := held_values(array)) is not None}
+        )
         if type(held["summary"]) is not Deferred:
             demand_finite(self.summary)
 

@@ -244,7 +244,7 @@ def test_standard_input_and_exit_codes(monkeypatch, capsys):
     assert code == 3 and broken.startswith("<stdin>:") and "standard" in broken
     singular = text.replace("modes: {v: 1}", "modes: {v: 1, torsion: 1}, GJ: 1")
     assert told(singular, "-q") == (0, "")
-    assert re.match("warning: <stdin>:.*polar_inertia.*simulate refuse$", told(singular)[1])
+    assert re.match("<stdin>:17:48: warning: .*polar_inertia.*simulate refuse\n", told(singular)[1])
     assert run(["check", "nosuch"]) == 2
     assert run(["simulate", "canadarm", "--order", "third"]) == 2
     failed = kron("simulate", "-", text=singular)

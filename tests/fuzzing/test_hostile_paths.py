@@ -2,11 +2,12 @@
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from fuzzing import harness
 from fuzzing.texts import GOOD
+
+from kronbot.description.yaml import source
 
 
 def test_things_that_are_no_robot_file(kron, tmp_path):
@@ -50,7 +51,7 @@ def test_an_unreadable_file(kron, tmp_path):
 def test_a_file_that_vanishes(kron, tmp_path, monkeypatch):
     """Between the look and the reading."""
     path = tmp_path / "r.yaml"
-    monkeypatch.setattr(Path, "exists", lambda self: True)
+    monkeypatch.setattr(source, "absent", lambda path: False)
     answer = harness.attempt(["check", str(path)])
     assert answer.code == 3
     # The memory of this process is that of all the tests before.

@@ -7,7 +7,7 @@ import click
 from kronbot.cli.input import options
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
-from kronbot.cli.output.messages import show_doubts
+from kronbot.cli.output.messages import show_doubts, show_warnings
 
 
 @click.command(short_help="What the file describes: masses, lengths, coordinates, natural frequencies, warnings.")
@@ -29,5 +29,10 @@ def check(subject: Subject, out: Output) -> None:
     answer = robot.check()
     out.render(answer)
     if not out.quiet:
-        told = {str(each) for each in (*robot.description.warnings, *robot.description.useless)}  # when it was read
+        from kronbot.questions.inertia import told_of_inertia
+
+        placed = told_of_inertia(robot.model)
+        show_warnings(placed)
+        # The others with places were told when the file was read.
+        told = {str(each) for each in (*robot.description.warnings, *robot.description.useless, *placed)}
         show_doubts(each for each in answer.warnings if each not in told)
