@@ -344,4 +344,4 @@ def test_calls_by_chance(caller):
 
 @pytest.mark.slow
 def test_many_calls_by_chance(caller):
-    by_chance(caller, 2, 300)
+    by_chance(caller, 2, 200)

@@ -86,11 +86,12 @@ def test_craig_bampton_shapes_come_close_to_a_fine_beam():
         assert summary[f"peak_deviation.{joint}"] == pytest.approx(peak, rel=0.015)
 
 
-@pytest.mark.parametrize("solver", [rare("rodas"), "dop853", rare("radau")])
-def test_other_integrators_agree_with_cvodes(solver):
-    """Half a second under gravity and control: all integrators converge to the same motion."""
+@pytest.mark.parametrize(("solver", "duration"), [rare("rodas", 0.1), ("dop853", 0.5), rare("radau", 0.5)])
+def test_other_integrators_agree_with_cvodes(solver, duration):
+    """Under gravity and control: all integrators converge to the same motion."""
     robot = shipped_robot("khang", order="1").model
-    series = [run(robot, duration=0.5, step=0.1, rtol=1e-9, solver=name).result.series for name in ("cvodes", solver)]
+    asked = {"duration": duration, "step": 0.1, "rtol": 1e-9}
+    series = [run(robot, solver=name, **asked).result.series for name in ("cvodes", solver)]
     assert np.abs(columns(series[0], *robot.coordinates) - columns(series[1], *robot.coordinates)).max() < 1e-7
 
 
