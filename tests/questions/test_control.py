@@ -404,3 +404,38 @@ def test_margins_of_loops_that_remember_do_not_depend_on_units(law, tmp_path):
         assert loop.summary["controllable"] == loop.summary["observable"] == loop.summary["states"]
         found.append(loop["margins"][:, [0, 2]])
     assert found[1] == pytest.approx(found[0], rel=1e-9)
+
+
+SAGGING = """
+kronbot: 1
+name: sagging
+convention: standard
+gravity: [0, -g, 0]
+parameters: {g: 9.81}
+links:
+  - name: boom
+    joint: {type: revolute, name: q1}
+    dh: {a: 0.8, d: 0, alpha: 0, theta: 0.1}
+    flexible: {mass: 0.5, EI: {z: 20}, modes: {v: 2}, shape: craig-bampton}
+  - name: hand
+    joint: {type: revolute, name: q2}
+    dh: {a: 0.3, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1, com: [-0.1, 0, 0]}
+elements:
+  - {name: s, type: spring, between: [world, hand], stiffness: 10*g, rest: 0.3, points: [[0.4, 0.9, 0], [0, 0, 0]]}
+control:
+  q1: {pid: {kp: 300, kd: 25}, target: 0.4, gravity: flexible}
+  q2: {pid: {kp: 40, kd: 3}, target: -0.5, gravity: flexible}
+simulate: {duration: 1e-3, step: 1e-3}
+"""
+
+
+def test_weight_in_the_sag_is_that_of_two_steps_of_newton():
+    """They square the error twice: half of the load leaves a fortieth of it; a stiffness that stays leaves more."""
+    robot, at = kronbot.loads(SAGGING), {"q1": 0.4, "q2": -0.5}
+    errors = []
+    for g in (4.9, 2.45):
+        other = robot.with_parameters(g=g)
+        run, held = other.simulate(q=at), other.statics(q=at)
+        errors.append([abs(run[f"torque.{joint}"][0] - held[f"torque.{joint}"][0]) / g for joint in at])
+    assert (np.array(errors[1]) < np.array(errors[0]) / 30).all() and max(errors[1]) < 1e-5

@@ -180,8 +180,8 @@ class Controllers:
     def _weight(self, q: SX) -> SX:
         """Torques (n x 1) that hold the arm in its sag at the measured joint values, whatever it swings about it.
 
-        The sag is that of two Newton's steps with the stiffness of the undeformed arm, without stops and tendons, of
-        which drives know nothing. Of a joint that is measured behind its shaft the motor is what gives way.
+        The sag is that of two of Newton's steps from the undeformed arm, without stops and tendons, of which drives
+        know nothing. Of a joint that is measured behind its shaft the motor is what gives way.
         """
         robot = without_contacts(self.robot)
         U, u = robot.attachment
@@ -192,9 +192,11 @@ class Controllers:
         motors = {self.measured(j): j.driven for j in self.joints if j.name in self.by_joint}
         giving = [motors.get(each, each) for each in flexible]
         if flexible:
-            K = casadi.substitute(casadi.jacobian(forces[flexible, :], at)[:, giving], at, place)
+            left = forces[flexible, :]
+            tangent = casadi.cse(casadi.horzcat(left, casadi.jacobian(left, at)[:, giving]))
             for _ in range(STEPS):
-                place[giving, :] -= casadi.solve(K, casadi.substitute(forces[flexible, :], at, place))
+                there = casadi.substitute(tangent, at, place)
+                place[giving, :] -= casadi.solve(there[:, 1:], there[:, 0])
         return casadi.substitute(forces, at, place)
 
 
