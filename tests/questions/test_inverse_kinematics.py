@@ -383,3 +383,29 @@ def test_on_the_command_line(capsys, tmp_path):
     assert head == 'case,inverse.x,"solutions[1,q2]",error'
     assert abs(float(first.split(",")[2])) == pytest.approx(np.arccos((1.2**2 + 0.7**2 - 1.64) / 1.6), abs=1e-12)
     assert second.startswith('3,5,,"the pose is not reached'.replace("3", "2", 1))
+
+
+WRIST = """
+kronbot: 1
+name: wrist
+convention: modified
+gravity: [0, 0, 0]
+links:
+"""
+WRIST += "".join(
+    f"  - {{name: l{i}, joint: {{type: revolute, name: q{i}}}, dh: {{a: {a}, d: {d}, alpha: {alpha}, theta: 0}}}}\n"
+    for i, (a, d, alpha) in enumerate(
+        ((0, 0.3, 0), (0.05, 0, "-pi/2"), (0.45, 0.02, 0), (0.03, 0.4, "-pi/2"), (0, 0, "pi/2"), (0, 0.1, "-pi/2")), 1
+    )
+)
+
+
+def test_near_two_singular_postures_at_once_each_solution_is_one():
+    """Two elbows and two wrists, a thousandth of a radian from where each pair is one: steps with damping end on the
+    way there, where poses are within 1e-9 and joints a thousandth off."""
+    robot = kronbot.loads(WRIST)
+    T = robot.kinematics([0.110435011, 0.70585462, -1.494936479, 0.410079003, 0.001, 2.148873477])["T"]
+    answer = robot.kinematics(inverse=T)
+    assert answer.summary["solutions_found"] == 4
+    for q in answer["solutions"]:
+        np.testing.assert_allclose(robot.kinematics(q)["T"], T, rtol=0, atol=1e-12)

@@ -34,6 +34,8 @@ STEPS, NOTHING = 300, 1e-13
 DAMPING, LEAST = 1e-3, 1e-12
 # A step is taken where it gains this share of its promise.
 GAIN = 1e-3
+# Steps of Newton's from where the pose is reached: damped ones stop short where two joints nearly do the same.
+LAST_STEPS = 10
 # Solutions nearer to each other (rad, and share of the reach) are one: at a stretched arm, where two meet, a pose
 # within REACHED leaves the square root of it open.
 SAME = 1e-4
@@ -230,6 +232,13 @@ class InverseKinematics:
             damping[going] = np.maximum(damping[going] * np.where(taken, eased, growth[going]), LEAST * largest[going])
             growth[going] = np.where(taken, 2.0, 2 * growth[going])
             going = going[~ended & (costs[going] > ROUNDING**2)]
+        rows = np.flatnonzero((costs > ROUNDING**2) & (costs <= REACHED**2))
+        now, e_now, J_now = x[rows], e[rows], J[rows]
+        for _ in range(LAST_STEPS if len(rows) else 0):
+            now = np.clip(now - (np.linalg.pinv(J_now, SINGULAR) @ e_now[..., None])[..., 0], low, high)
+            e_now, J_now = self._errors(now)
+            nearer = (cost := _half_squares(e_now)) < costs[rows]
+            x[rows[nearer]], e[rows[nearer]], costs[rows[nearer]] = now[nearer], e_now[nearer], cost[nearer]
         position, rotation = self._sizes(np.where(costs[:, None] > ROUNDING**2, e, 0.0))
         return Found(self._nearest(np.clip(x * self.units, *ends)), position, rotation, steps, costs)
 
