@@ -235,7 +235,7 @@ class InverseKinematics:
         rows = np.flatnonzero((costs > ROUNDING**2) & (costs <= REACHED**2))
         now, e_now, J_now = x[rows], e[rows], J[rows]
         for _ in range(LAST_STEPS if len(rows) else 0):
-            now = np.clip(now - (np.linalg.pinv(J_now, SINGULAR) @ e_now[..., None])[..., 0], low, high)
+            now = np.clip(now - (np.linalg.pinv(all_finite(J_now), SINGULAR) @ e_now[..., None])[..., 0], low, high)
             e_now, J_now = self._errors(now)
             nearer = (cost := _half_squares(e_now)) < costs[rows]
             x[rows[nearer]], e[rows[nearer]], costs[rows[nearer]] = now[nearer], e_now[nearer], cost[nearer]
