@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kronbot.description.csv_lines import NUMBER, Line
 from kronbot.description.mistakes import raise_all
-from kronbot.description.wording import quote
+from kronbot.description.wording import quote, written
 from kronbot.errors import Mistake
 from kronbot.records import dataclass
 
@@ -144,7 +144,7 @@ def _changing(header: Line, rows: Sequence[Line]) -> Gains:
             numbers.append([float(each) for each in row.cells])
             if len(numbers) > 1 and numbers[-1][0] <= numbers[-2][0]:
                 mistakes.append(
-                    row.mistake(f"{header.cells[0]} = {row.cells[0]} does not come after {numbers[-2][0]!r}")
+                    row.mistake(f"{header.cells[0]} = {row.cells[0]} does not come after {written(numbers[-2][0])}")
                 )
     least = LEAST[header.cells[0]]
     if not mistakes and len(numbers) < least:

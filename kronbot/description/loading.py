@@ -65,8 +65,11 @@ def load(
     except DescriptionError as error:
         # The file alone is right, so that what is wrong now is wrong in the motion.
         raise MotionError(replace(mistake, file="motion") for mistake in error.mistakes) from None
-    # Those of the file, whose places are in its text.
-    return _with_tables(replace(moved, warnings=described.warnings, motion=motion))
+    # Those of the file, whose places are in its text, and of the motion.
+    lines = motion.splitlines()
+    new = [each for each in moved.warnings if each not in described.warnings and each.line <= len(lines)]
+    told = with_lines((replace(each, file="motion") for each in new), lines)
+    return _with_tables(replace(moved, warnings=(*described.warnings, *told), motion=motion))
 
 
 def overriding(described: Description, changed: Mapping[str, str]) -> Description:
@@ -85,7 +88,8 @@ def overriding(described: Description, changed: Mapping[str, str]) -> Descriptio
     if report.found or not _have_values(touched, values):
         return load(described.source, overrides, described.motion, described.tables)
     parameters = Entries({**described.robot.parameters, **{name: parse(text) for name, text in overrides.items()}})
-    robot, warnings = replace(described.robot, parameters=parameters), _warnings(report, described.source)
+    of_tables = (each for each in described.warnings if each.file != described.source.name)
+    robot, warnings = replace(described.robot, parameters=parameters), (*_warnings(report, described.source), *of_tables)
     other = replace(described, robot=robot, values=values, warnings=warnings, overrides=overrides)
     vars(other).update(tree=described.tree, judgements=judgements, quantities=quantities)
     return other
@@ -131,6 +135,7 @@ def again(
 def _with_tables(described: Description) -> Description:
     """With the tables that the file names, checked for what they are used for (shapes: when the length is known)."""
     robot, source, tables = described.robot, described.source, dict(described.tables)
+    told = [*described.warnings]
 
     def table(file: str) -> Table:
         return tables.get(file) or tables.setdefault(file, read_table(source.folder, file, source.place))
@@ -143,6 +148,7 @@ def _with_tables(described: Description) -> Description:
     for joint, motion in (*robot.motion.items(), *((joint, drive.motion) for joint, drive in drives.items())):
         if isinstance(motion, TableMotion):
             table(motion.file).of_joint(motion, joint, joint in turning)
+            told += table(motion.file).turned(motion, joint) if joint in turning else ()
     if robot.control.state_feedback is not None:
         table(robot.control.state_feedback.K).gains()
         if robot.control.state_feedback.estimator is not None:
@@ -156,7 +162,7 @@ def _with_tables(described: Description) -> Description:
     for element in robot.elements:
         if isinstance(element.force, TimeTable):
             table(element.force.file).force(*element.force.columns(f"force.{element.name}"))
-    return replace(described, tables=tables)
+    return replace(described, tables=tables, warnings=tuple(dict.fromkeys(told)))
 
 
 def _load(

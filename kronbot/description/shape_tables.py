@@ -11,7 +11,7 @@ from kronbot.description import limits
 from kronbot.description.csv_lines import TableLine, too_few
 from kronbot.description.mistakes import raise_all
 from kronbot.description.quotients import first_slope, quotients
-from kronbot.description.wording import did_you_mean, quote
+from kronbot.description.wording import did_you_mean, quote, written
 from kronbot.errors import DescriptionError, Mistake
 from kronbot.records import dataclass
 
@@ -111,15 +111,15 @@ def _headers(header: TableLine, counts: Mapping[str, int]) -> list[str]:
 
 def _wrong_places(x: Sequence[float], length: float, rows: Sequence[TableLine], column: int) -> list[Mistake]:
     mistakes = [
-        row.mistake(f"x must grow from row to row: {after!r} after {before!r}", column)
+        row.mistake(f"x must grow from row to row: {written(after)} after {written(before)}", column)
         for row, (before, after) in zip(rows[1:], pairwise(x), strict=True)
         if not after - before > _SMALLEST_STEP * length
     ]
     if abs(x[0]) > _PLACE * length:
-        mistakes.append(rows[0].mistake(f"the first x must be 0, the root of the beam; it is {x[0]!r}", column))
+        mistakes.append(rows[0].mistake(f"the first x must be 0, the root of the beam; it is {written(x[0])}", column))
     if abs(x[-1] - length) > _PLACE * length:
-        wanted = f"the last x must be the length of the beam, {length!r} m from its root"
-        mistakes.append(rows[-1].mistake(f"{wanted}; it is {x[-1]!r}", column))
+        wanted = f"the last x must be the length of the beam, {written(length)} m from its root"
+        mistakes.append(rows[-1].mistake(f"{wanted}; it is {written(x[-1])}", column))
     return mistakes
 
 
@@ -129,10 +129,10 @@ def _fault(name: str, x: Sequence[float], values: Sequence[float]) -> str:
     if size == 0:
         return f"the shape {name} is zero everywhere"
     if not _SIZES[0] <= size <= _SIZES[1]:
-        return f"the largest value of {name} is {size!r}: scale shapes to about 1"
+        return f"the largest value of {name} is {written(size)}: scale shapes to about 1"
     cure = "clamp the root of the beam in the program that the shapes come from"
     if abs(values[0]) > _ROOT_VALUE * size:
-        return f"the shape {name} must be 0 at the root, it is {values[0]!r}: {cure}"
+        return f"the shape {name} must be 0 at the root, it is {written(values[0])}: {cure}"
     middles = [(after + before) / 2 for before, after in pairwise(x)]
     slopes = quotients(x, values, 1)
     centres = [sum(three) / 3 for three in zip(x, x[1:], x[2:], strict=False)]
@@ -144,7 +144,7 @@ def _fault(name: str, x: Sequence[float], values: Sequence[float]) -> str:
     of_three = slopes[0] - quotients(x[:3], values[:3], 2)[0] / 2 * (x[1] - x[0])
     of_four = first_slope(x[:4], values[:4])
     if not torsion and abs(of_four) > _ROOT_SLOPE * max(map(abs, slopes)) + abs(of_four - of_three):
-        return f"the slope of {name} must be 0 at the root, it is {of_four!r} per m: {cure}"
+        return f"the slope of {name} must be 0 at the root, it is {written(of_four)} per m: {cure}"
     return ""
 
 

@@ -16,12 +16,13 @@ from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.checks.rules import file_fault
 from kronbot.description.csv_lines import TableLine, too_few
+from kronbot.description.degrees import doubt_of
 from kronbot.description.gains import Filter, Gains, filter_of, gains_of
 from kronbot.description.mistakes import raise_all
 from kronbot.description.moving import TableMotion
 from kronbot.description.quotients import first_slope, quotients
 from kronbot.description.shape_tables import ShapeTable, shapes_of
-from kronbot.description.wording import did_you_mean, quote
+from kronbot.description.wording import did_you_mean, quote, written
 from kronbot.description.yaml.source import decode, read_beside, realpath
 from kronbot.errors import DescriptionError, Mistake
 from kronbot.records import dataclass
@@ -30,6 +31,8 @@ from kronbot.records import dataclass
 _CUBIC_ROWS, _LINEAR_ROWS = 4, 2
 # How a header calls the time, with its unit or without.
 _TIME = re.compile(r"t(ime)?([ /_\[(]+m?s[ \])]*)?", re.IGNORECASE)
+# How a header says that angles are meant as they are.
+_RAD = re.compile(r"(?<![A-Za-z])rad(?![A-Za-z])", re.IGNORECASE)
 _COUNTED = {1: "two", 3: "four"}
 # What digits of a file may leave between the ends of a period.
 _PLACE = 1e-6
@@ -80,16 +83,27 @@ class Table:
         if abs(rise - turns) > _PLACE * (max(values) - min(values)):
             *_, last = self._lines()
             further = ", or whole turns further on" if turning else ""
-            wrong = f"the last row of a period is the first again: {values[0]!r}{further}, not {values[-1]!r}"
+            wrong = f"the last row of a period is the first again: {written(values[0])}{further}, not {written(values[-1])}"
             raise DescriptionError([last.mistake(wrong, self._value_place(wanted))])
         return times, (*values[:-1], values[0] + turns)
 
     def of_joint(self, entry: TableMotion, joint: str, turning: bool) -> Columns:
         """The same of a joint, as its motion says; of many columns its own, of an elastic one that of its motor."""
-        wanted = (f"{joint}.motor", joint) if entry.column is None else (entry.column,)
+        wanted = _wanted(entry, joint)
         if entry.periodic:
             return self.period(turning, *wanted)
         return self.held(*wanted) if entry.held else self.motion(*wanted)
+
+    def turned(self, entry: TableMotion, joint: str) -> Iterator[Mistake]:
+        """The first angle of a turning joint that looks like degrees, unless the header says rad."""
+        first, wanted = next(self._lines()), _wanted(entry, joint)
+        place, rows = self._value_place(wanted), (line for line in self._lines() if line.holds_a_number)
+        times, values = self.motion(*wanted)
+        if (entry.periodic and abs(values[-1] - values[0]) > math.pi) or _RAD.search(first.cells[place]):
+            return
+        beyond = ((line, doubt) for line, value in zip(rows, values, strict=True) if (doubt := doubt_of("", value)))
+        for line, doubt in islice(beyond, 1):
+            yield line.mistake(f"{doubt.partition(' (')[0]} (times pi/180 it is rad, as a header with rad says)", place)
 
     def held(self, *wanted: str) -> Columns:
         """The same as :meth:`motion` of what is at rest at both ends.
@@ -172,7 +186,7 @@ class Table:
                 continue
             numbers = [every[place] for place in places]
             if rows and numbers[0] <= rows[-1][0]:
-                mistakes.append(line.mistake(f"the time {numbers[0]!r} does not come after {rows[-1][0]!r}"))
+                mistakes.append(line.mistake(f"the time {written(numbers[0])} does not come after {written(rows[-1][0])}"))
             rows.append(numbers)
         raise_all(mistakes)
         return tuple(zip(*rows, strict=True)) or ((),) * (1 + len(names))
@@ -210,6 +224,11 @@ def read_table(folder: Path | None, file: str, place: Path | None = None) -> Tab
         raise DescriptionError([Mistake(1, 1, fault, name)])
     content = read_beside(place or realpath(folder), file, name, limits.TABLE_BYTES, "put the table into a file")
     return Table(name, decode(name, content, "a table in columns that commas separate is wanted here"))
+
+
+def _wanted(entry: TableMotion, joint: str) -> tuple[str, ...]:
+    """Names of the column of a joint, the first one first."""
+    return (f"{joint}.motor", joint) if entry.column is None else (entry.column,)
 
 
 def _demand_time_first(header: TableLine) -> None:

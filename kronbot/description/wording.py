@@ -55,6 +55,11 @@ def quote(text: str) -> str:
     return _escaped(cut(text, QUOTED_LENGTH))
 
 
+def written(value: float) -> str:
+    """A value as people write it, with all of its digits: 40, where Python says 40.0."""
+    return repr(float(value)).removesuffix(".0")
+
+
 def cut(text: str, signs: int) -> str:
     """The text, or its beginning where it has more signs."""
     return text if len(text) <= signs else f"{text[: signs - 3]}..."

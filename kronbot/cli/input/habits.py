@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
@@ -151,12 +150,5 @@ def _holders(whole: click.Command, option: str) -> list[str]:
 
 def angles(robot: Robot, option: str) -> list[int]:
     """Places of the coordinates that are angles; rates and torques are none."""
-    wanted = option in ("--q", "--delta", "--calibration")
-    return [i for joint in robot.joints if wanted and joint.revolute for i in sorted({joint.index, joint.driven})]
-
-
-def doubt_of(name: str, value: float, text: str) -> str | None:
-    """Angles beyond 2 pi are suspicious unless somebody wrote pi or deg."""
-    if abs(value) <= 2 * math.pi or "deg" in text or "pi" in text:
-        return None
-    return f"{name} = {value:g} is beyond 2 pi: is it in degrees? (write {value:g}*deg)"
+    wanted = option in ("--q", "--delta", "--calibration", "--to")
+    return [i for i, unit in enumerate(robot.units) if wanted and unit == "rad"]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kronbot.cli.input.habits import angles, demand_plain, doubt_of
+from kronbot.cli.input.habits import angles, demand_plain
 from kronbot.cli.output.messages import show_doubts
 from kronbot.description.choices import RPY, XYZ
+from kronbot.description.degrees import doubt_of
 from kronbot.description.limits import CASES
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import UsageError
@@ -56,10 +57,9 @@ def pose(robot: Robot, text: str, option: str) -> dict[str, str] | list[str]:
     given = _parts(text, option)
     turned = len(given) == len(XYZ) + len(RPY)
     named = given if isinstance(given, dict) else dict(zip(RPY, given[len(XYZ) :] if turned else (), strict=False))
-    for name in RPY:
-        value = number(named.get(name, "0"), robot.description.values, f"{option} {name}")
-        if doubt := doubt_of(name, value, text):
-            show_doubts([f"{option}: {doubt}"])
+    known = robot.description.values
+    doubts = [doubt_of(name, number(named.get(name, "0"), known, f"{option} {name}"), text) for name in RPY]
+    show_doubts(f"{option}: {doubt}" for doubt in [*filter(None, doubts)][:1])
     return given
 
 
@@ -71,9 +71,8 @@ def _parts(text: str, option: str) -> dict[str, str] | list[str]:
 
 
 def _warn_of_degrees(robot: Robot, text: str, found: Mapping[int, float], option: str) -> None:
-    for i in angles(robot, option):
-        if doubt := doubt_of(robot.coordinates[i], found.get(i, 0.0), text):
-            show_doubts([f"{option}: {doubt}"])
+    doubts = (doubt_of(robot.coordinates[i], found.get(i, 0.0), text) for i in angles(robot, option))
+    show_doubts(f"{option}: {doubt}" for doubt in islice(filter(None, doubts), 1))
 
 
 def of_joints(robot: Robot, text: str | None, option: str) -> Values | None:

@@ -13,11 +13,12 @@ import numpy as np
 
 from kronbot.cached import cached_property
 from kronbot.cli.input.completion import STANDARD_INPUT
-from kronbot.cli.input.habits import angles, doubt_of
+from kronbot.cli.input.habits import angles
 from kronbot.cli.input.streams import opened
 from kronbot.cli.output.messages import show_warnings
 from kronbot.description import csv_lines
 from kronbot.description.csv_lines import UNDECODED, Line, lines_of
+from kronbot.description.degrees import doubt_of
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.description.wording import shown_path as shown

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kronbot.cli.input.habits import demand_plain, doubt_of
+from kronbot.cli.input.habits import demand_plain
 from kronbot.cli.output.messages import show_doubts
+from kronbot.description.degrees import doubt_of
 from kronbot.errors import UsageError
 from kronbot.floats import decimals
 from kronbot.library.arguments import number

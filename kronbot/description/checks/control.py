@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import not_negative, positive
-from kronbot.description.wording import quote
+from kronbot.description.wording import quote, written
 
 _KEYS = ("sample_time", "state_feedback")
 
@@ -73,6 +73,6 @@ def _gains(view: View) -> None:
     if len(ends) == 2:
         low, high = ends[0].number(None), ends[1].number(None)
         if low is not None and high is not None and not low < high:
-            view["effort"].refuse(f"the limits must ascend, they are {low!r} and {high!r}")
+            view["effort"].refuse(f"the limits must ascend, they are {written(low)} and {written(high)}")
     if pid["ki"].number(0.0) and pid["kp"].number(None) == 0 and not pid["kd"].number(0.0):
         pid["ki"].refuse("'ki' wants 'kp' or 'kd' beside it: an integral alone never settles")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.report import View
 from kronbot.description.expressions.expression import ExpressionError, parse
-from kronbot.description.wording import listing, quote
+from kronbot.description.wording import listing, quote, written
 from kronbot.description.yaml.nodes import Scalar
 
 
@@ -47,7 +47,7 @@ def check_numbers(root: View) -> None:
 def _bounds(view: View) -> None:
     least, most = view["from"].number(None), view["to"].number(None)
     if least is not None and most is not None and not least < most:
-        view["to"].refuse(f"the upper bound {most:g} must lie above the lower one, {least:g}")
+        view["to"].refuse(f"the upper bound {written(most)} must lie above the lower one, {written(least)}")
     if view["prior"].items[1:]:
         _positive(view["prior"][1])
 

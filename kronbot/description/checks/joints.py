@@ -11,7 +11,7 @@ from kronbot.description.checks.sizes import not_negative, positive, turned_angl
 from kronbot.description.coupling import Coupling
 from kronbot.description.expressions.expression import ExpressionError, evaluate
 from kronbot.description.joint import TILTS
-from kronbot.description.wording import quote
+from kronbot.description.wording import quote, written
 
 
 @part
@@ -36,7 +36,7 @@ def check_joint(joint: View) -> None:
             positive(friction[key])
     coulomb, static = friction["coulomb"].number(None), friction["static"].number(None)
     if coulomb is not None and static is not None and static < coulomb:
-        friction["static"].refuse(f"'static' must be at least 'coulomb', {coulomb!r}, it is {static!r}")
+        friction["static"].refuse(f"'static' must be at least 'coulomb', {written(coulomb)}, it is {written(static)}")
     bearing = joint["bearing"]
     if "bearing" in joint and not {"stiffness", "compliance"} & {*bearing.keys}:
         bearing.refuse("missing key 'stiffness' or 'compliance' in 'bearing'")
@@ -56,7 +56,7 @@ def check_joint(joint: View) -> None:
     if len(ends) == 2:
         low, high = ends[0].number(), ends[1].number()
         if low is not None and high is not None and low >= high:
-            joint["limits"].refuse(f"the limits must ascend, they are {low!r} and {high!r}")
+            joint["limits"].refuse(f"the limits must ascend, they are {written(low)} and {written(high)}")
         if joint["type"].text == "revolute":
             turned_angles(ends)
 

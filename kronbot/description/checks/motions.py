@@ -8,6 +8,7 @@ from kronbot.description import limits
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import below_one, positive
+from kronbot.description.wording import written
 
 # Forms of motions that go by one name: the keys that tell them apart.
 _FORMS = {
@@ -36,14 +37,14 @@ def check_motion(motion: View) -> None:
     for before, after in pairwise(times):
         first, second = before.number(None), after.number(None)
         if first is not None and second is not None and not second > first:
-            after.refuse(f"the times must grow from point to point: {second!r} after {first!r}")
+            after.refuse(f"the times must grow from point to point: {written(second)} after {written(first)}")
 
 
 def check_in_time(given: View) -> None:
     """Report a step that ends before it begins."""
     start, end = given["start"].number(None), given["end"].number(None)
     if end is not None and not end > (start or 0.0):
-        given["end"].refuse(f"'end' must come after {start or 0.0!r}, when it begins; it is {end!r}")
+        given["end"].refuse(f"'end' must come after {written(start or 0.0)}, when it begins; it is {written(end)}")
 
 
 def _trapezoid(motion: View) -> None:
@@ -56,12 +57,12 @@ def _trapezoid(motion: View) -> None:
     mean = way / duration
     if rate is not None and rate > 0 and not mean < rate <= 2 * mean * (1 + _ROUNDING):
         motion["rate"].refuse(
-            f"'rate' must be greater than the mean rate {mean!r} and at most twice that, it is {rate!r}"
+            f"'rate' must be greater than the mean rate {written(mean)} and at most twice that, it is {written(rate)}"
         )
     least = 4 * mean / duration
     if acceleration is not None and 0 < acceleration < least * (1 - _ROUNDING):
         motion["acceleration"].refuse(
-            f"'acceleration' must be at least {least!r} to arrive in time, it is {acceleration!r}"
+            f"'acceleration' must be at least {written(least)} to arrive in time, it is {written(acceleration)}"
         )
 
 

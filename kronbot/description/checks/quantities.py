@@ -19,6 +19,7 @@ from kronbot.description.checks.tensors import positive_inertia, possible_inerti
 from kronbot.description.expressions.expression import Number
 from kronbot.description.joint import TILTS
 from kronbot.description.names import is_fixed_frame
+from kronbot.description.wording import written
 from kronbot.description.yaml.nodes import Scalar
 
 _TURNS = ("from", "to", "amplitude", "phase", "offset")
@@ -65,10 +66,13 @@ def _tilts(link: View) -> None:
 
 @part
 def _turns(root: View) -> None:
-    """Angles of motions and targets: a joint may go round several times, but who means that writes it with pi."""
+    """Angles of motions, targets, springs and measurements: a joint may go round several times, but who means that
+    writes it with pi."""
     joints = [link["joint"] for link in root["links"].items]
     revolute = {joint["name"].text for joint in joints if joint["type"].text == "revolute"}
     holders = (root["motion"], root["simulate"]["drive"], root["statics"]["calibration"], root["control"])
+    turned_angles(filter(_is_plain, (joint["spring"]["rest"] for joint in joints if joint["type"].text == "revolute")))
+    turned_angles(view for view in root["damping"]["at"].entries if view.path[-1] in revolute and _is_plain(view))
     for view in (entry for holder in holders for entry in holder.entries if entry.path[-1] in revolute):
         values = [motion[key] for motion in (view, view["motion"]) for key in _TURNS]
         values += [point[1] for motion in (view, view["motion"]) for point in motion["through"].items]
@@ -141,7 +145,7 @@ def _flexible(link: View, convention: str | None) -> None:
     stiffness, modes, damping = beam["EI"], beam["modes"], beam["damping"]
     positive(beam["mass"])
     not_negative(stiffness["y"], stiffness["z"], beam["GJ"], beam["polar_inertia"], beam["root"])
-    not_negative(beam["tip"]["mass"], beam["tip"]["inertia"], damping["ratio"], damping["alpha"], damping["beta"])
+    not_negative(beam["tip"]["mass"], beam["tip"]["inertia"], damping["alpha"], damping["beta"])
     needs = (("v", stiffness["z"], "EI.z"), ("w", stiffness["y"], "EI.y"), ("torsion", beam["GJ"], "GJ"))
     for key, needed, name in needs:
         if modes[key].count:
@@ -150,7 +154,7 @@ def _flexible(link: View, convention: str | None) -> None:
     total = sum(modes[key].count for key in ("v", "w", "torsion"))
     if damping["ratio"].is_list and len(ratios) != total:
         damping["ratio"].refuse(f"one ratio for each of the {total} modes is wanted here, not {len(ratios)}")
-    for view in ratios:
+    for view in ratios or (damping["ratio"],):
         _ratio(view)
     if beam["shape"].text == "clamped-mass" and "tip" not in beam:
         _shaping(link["payload"]["inertia"])
@@ -168,7 +172,9 @@ def _stiff(needed: View, key: str, name: str) -> None:
 def _ratio(view: View) -> None:
     ratio = view.number()
     if ratio is not None and ratio < 0:
-        view.refuse(f"a damping ratio must be at least 0, it is {ratio!r}")
+        view.refuse(f"a damping ratio must be at least 0, it is {written(ratio)}")
+    elif ratio is not None and ratio > 1:
+        view.warn(f"the damping ratio {written(ratio)} is beyond 1: is it in percent? (write {ratio / 100:.12g})")
 
 
 @part
@@ -233,7 +239,7 @@ def _length(link: View, convention: str | None) -> None:
             beam["length"].refuse_key("'length' has no meaning with standard DH: the beam's length is a - root")
         length, root = _beam_length(link, convention), beam["root"].number()
         if length is not None and length <= 0 and root is not None and root >= 0:
-            link["dh"]["a"].refuse(f"the beam's length a - root must be greater than 0, it is {length!r}")
+            link["dh"]["a"].refuse(f"the beam's length a - root must be greater than 0, it is {written(length)}")
     elif "length" in beam:
         positive(beam["length"])
     elif "pose" in link or convention == "modified":
@@ -314,4 +320,4 @@ def _statics(root: View) -> None:
         link, x = by_name.get(gauge["link"].text), gauge["x"].number(None)
         length = _beam_length(link, root["convention"].text) if link is not None else None
         if x is not None and length is not None and length > 0 and not 0 <= x <= length * (1 + 1e-12):
-            gauge["x"].refuse(f"the gauge must be on the beam, between 0 and {length!r}, it is at {x!r}")
+            gauge["x"].refuse(f"the gauge must be on the beam, between 0 and {written(length)}, it is at {written(x)}")

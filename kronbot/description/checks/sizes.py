@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable
 
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.report import View, called
-
-_FULL_TURN = 2 * math.pi * (1 + 1e-9)
-_WORD = re.compile(r"[A-Za-z_]\w*")
+from kronbot.description.degrees import doubt_of
+from kronbot.description.wording import written
 
 
 @part
@@ -19,7 +16,7 @@ def not_negative(*views: View) -> None:
     for view in views:
         value = view.number()
         if value is not None and value < 0:
-            view.refuse(f"'{view.path[-1]}' must be at least 0, it is {value!r}")
+            view.refuse(f"'{view.path[-1]}' must be at least 0, it is {written(value)}")
 
 
 @part
@@ -31,7 +28,7 @@ def positive(view: View) -> None:
     if view.node is None:
         view.refuse(f"missing key '{view.path[-1]}' in {called(view.path[:-1])}, which must be greater than 0")
     else:
-        view.refuse(f"'{view.path[-1]}' must be greater than 0, it is {value!r}")
+        view.refuse(f"'{view.path[-1]}' must be greater than 0, it is {written(value)}")
 
 
 @part
@@ -39,7 +36,7 @@ def below_one(view: View) -> None:
     """Refuse a share that is none, or all of it."""
     value = view.number()
     if value is not None and not 0 <= value < 1:
-        view.refuse(f"'{view.path[-1]}' must be at least 0 and less than 1, it is {value!r}")
+        view.refuse(f"'{view.path[-1]}' must be at least 0 and less than 1, it is {written(value)}")
 
 
 def turned_angles(views: Iterable[View]) -> None:
@@ -47,7 +44,7 @@ def turned_angles(views: Iterable[View]) -> None:
     told = set()
     for view in views:
         value, key = view.number(), next(step for step in reversed(view.path) if isinstance(step, str))
-        meant = {"pi", "deg"} & {*_WORD.findall(view.text or "")}
-        if value is not None and abs(value) > _FULL_TURN and not meant and key not in told:  # of a list in degrees once
+        doubt = None if value is None or key in told else doubt_of("", value, view.text or "")
+        if doubt is not None:  # of a list in degrees once
             told.add(key)
-            view.warn(f"the angle {value!r} is beyond 2 pi: is it in degrees? (write {value:.12g}*deg)")
+            view.warn(doubt)

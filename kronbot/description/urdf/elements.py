@@ -11,7 +11,7 @@ from xml.parsers import expat
 from kronbot.description import limits
 from kronbot.description.expressions.grammar import DECIMAL
 from kronbot.description.mistakes import Mistakes
-from kronbot.description.wording import quote
+from kronbot.description.wording import quote, written
 from kronbot.description.yaml.nodes import Place
 from kronbot.description.yaml.source import (
     STANDARD_INPUT_NAME,
@@ -159,7 +159,7 @@ class Inspector(Mistakes):
             numbers = tuple(float(part) for part in parts)
             if all(abs(number) <= _LARGEST for number in numbers):
                 return numbers
-        wanted = f"a number up to {_LARGEST!r}" if len(default) == 1 else f"{len(default)} numbers up to {_LARGEST!r}"
+        wanted = f"a number up to {written(_LARGEST)}" if len(default) == 1 else f"{len(default)} numbers up to {written(_LARGEST)}"
         cure = f" ({_RUN_XACRO})" if "$" in text else ""
         self.refuse(element.place, f"'{key}' of <{element.name}> must be {wanted}, not {quote(text)}{cure}")
         return default
@@ -167,7 +167,7 @@ class Inspector(Mistakes):
     def not_negative(self, element: Element, key: str, value: float) -> float:
         """The value of an attribute, which must be at least 0."""
         if value < 0:
-            self.refuse(element.place, f"'{key}' of <{element.name}> must be at least 0, it is {value!r}")
+            self.refuse(element.place, f"'{key}' of <{element.name}> must be at least 0, it is {written(value)}")
         return value
 
 
