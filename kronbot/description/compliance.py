@@ -62,7 +62,9 @@ def demand_none_negative(described: Description) -> None:
         values = {name: described.values[name] for name in each.value.names}
         known = {name: value for name, value in values.items() if value is not None}
         if len(known) == len(values) and evaluate(each.value, known) < 0:
-            told = f"a negative 'compliance', {written(evaluate(each.value, known))}, is for statics and its fits alone: "
+            told = (
+                f"a negative 'compliance', {written(evaluate(each.value, known))}, is for statics and its fits alone: "
+            )
             wrong.append((each.path, f"{told}give 0 (rigid) or more", False))
     if wrong:
         raise described.mistaken(wrong)

@@ -14,7 +14,7 @@ from typing import BinaryIO
 from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.expressions.grammar import DECIMAL
-from kronbot.description.wording import quote
+from kronbot.description.wording import counted, quote
 from kronbot.errors import DescriptionError, Mistake
 from kronbot.records import dataclass
 
@@ -158,4 +158,4 @@ class TableLine(Line):
 def too_few(rows: Sequence[object], least: int, file: str) -> list[Mistake]:
     """The mistake of a file with fewer rows of numbers than these."""
     few = len(rows) < least
-    return [Mistake(1, 1, f"{len(rows)} rows of numbers, at least {least} are wanted", file)] if few else []
+    return [Mistake(1, 1, f"{counted(len(rows), 'row')} of numbers, at least {least} are wanted", file)] if few else []

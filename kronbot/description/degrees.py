@@ -14,8 +14,8 @@ _MEANT = re.compile(r"(?<![A-Za-z_])(pi|deg)(?!\w)")
 
 
 def doubt_of(name: str, value: float, text: str = "") -> str | None:
-    """What to say of an angle (rad), by its name, that was written as ``text``; None where it may well be meant."""
-    if abs(value) <= FULL_TURN or _MEANT.search(text):
+    """What to say of an angle (rad), by its name, that was written as ``text``; None where it may be meant, or NaN."""
+    if not abs(value) > FULL_TURN or _MEANT.search(text):
         return None
     called, number = f"{name} =" if name else "the angle", written(value)
     return f"{called} {number} is beyond 2 pi: is it in degrees? (write {number}*deg)"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kronbot.description.csv_lines import NUMBER, Line
 from kronbot.description.mistakes import raise_all
-from kronbot.description.wording import quote, written
+from kronbot.description.wording import counted, quote, written
 from kronbot.errors import Mistake
 from kronbot.records import dataclass
 
@@ -148,7 +148,7 @@ def _changing(header: Line, rows: Sequence[Line]) -> Gains:
                 )
     least = LEAST[header.cells[0]]
     if not mistakes and len(numbers) < least:
-        mistakes.append(header.mistake(f"{len(numbers)} rows of gains, at least {least} are wanted"))
+        mistakes.append(header.mistake(f"{counted(len(numbers), 'row')} of gains, at least {least} are wanted"))
     raise_all(mistakes)
     first, *columns = zip(*numbers, strict=True)
     found = dict(zip(pairs, columns, strict=True))

@@ -68,7 +68,7 @@ def load(
     # Those of the file, whose places are in its text, and of the motion.
     lines = motion.splitlines()
     new = [each for each in moved.warnings if each not in described.warnings and each.line <= len(lines)]
-    told = with_lines((replace(each, file="motion") for each in new), lines)
+    told = with_lines((replace(each, file="motion", text=None) for each in new), lines)
     return _with_tables(replace(moved, warnings=(*described.warnings, *told), motion=motion))
 
 
@@ -89,7 +89,10 @@ def overriding(described: Description, changed: Mapping[str, str]) -> Descriptio
         return load(described.source, overrides, described.motion, described.tables)
     parameters = Entries({**described.robot.parameters, **{name: parse(text) for name, text in overrides.items()}})
     of_tables = (each for each in described.warnings if each.file != described.source.name)
-    robot, warnings = replace(described.robot, parameters=parameters), (*_warnings(report, described.source), *of_tables)
+    robot, warnings = (
+        replace(described.robot, parameters=parameters),
+        (*_warnings(report, described.source), *of_tables),
+    )
     other = replace(described, robot=robot, values=values, warnings=warnings, overrides=overrides)
     vars(other).update(tree=described.tree, judgements=judgements, quantities=quantities)
     return other

@@ -83,7 +83,9 @@ class Table:
         if abs(rise - turns) > _PLACE * (max(values) - min(values)):
             *_, last = self._lines()
             further = ", or whole turns further on" if turning else ""
-            wrong = f"the last row of a period is the first again: {written(values[0])}{further}, not {written(values[-1])}"
+            wrong = (
+                f"the last row of a period is the first again: {written(values[0])}{further}, not {written(values[-1])}"
+            )
             raise DescriptionError([last.mistake(wrong, self._value_place(wanted))])
         return times, (*values[:-1], values[0] + turns)
 
@@ -186,7 +188,9 @@ class Table:
                 continue
             numbers = [every[place] for place in places]
             if rows and numbers[0] <= rows[-1][0]:
-                mistakes.append(line.mistake(f"the time {written(numbers[0])} does not come after {written(rows[-1][0])}"))
+                mistakes.append(
+                    line.mistake(f"the time {written(numbers[0])} does not come after {written(rows[-1][0])}")
+                )
             rows.append(numbers)
         raise_all(mistakes)
         return tuple(zip(*rows, strict=True)) or ((),) * (1 + len(names))

@@ -48,6 +48,8 @@ _LOOK_ALIKES = str.maketrans(
     "\u0131\u0142\u00f8\u0111\u0251\u0261\u0269\u2010\u2012\u2013\u2014\u2212",
     "aeopcyxksijdhqwvlmtABEKMHOPCTYXSIJQWVIayikvoptuxwncjABEZHIKMNOPTYXCJilodagi-----",
 )
+# ASCII letters and digits that are one line.
+_STROKES = str.maketrans("1I|", "lll")
 
 
 def quote(text: str) -> str:
@@ -56,8 +58,14 @@ def quote(text: str) -> str:
 
 
 def written(value: float) -> str:
-    """A value as people write it, with all of its digits: 40, where Python says 40.0."""
-    return repr(float(value)).removesuffix(".0")
+    """A value as people write it, with all of its digits: 40, where Python says 40.0, and 1e+10."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value)).removesuffix(".0")
+
+
+def counted(count: int, what: str) -> str:
+    """``1 row`` and ``2 rows``."""
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def cut(text: str, signs: int) -> str:
@@ -174,13 +182,15 @@ def near(word: str, options: Iterable[str], likeness: float = _LIKENESS) -> list
     """The option nearest to ``word`` and the next one, as far as they are alike.
 
     One alone where it differs by nothing but case, accents, letters that look the same or signs that are not seen, and
-    where the next one is much less alike.
+    where the next one is much less alike. What differs by l, 1 and I, or O and 0, alone goes before all others.
     """
     if len(word) > _GUESSED_LENGTH:
         return []
     plain, looks = _look(word), {_look(option): option for option in options}
     if plain in looks:
         return [looks[plain]]
+    if same := [option for option in looks.values() if _stroke(option) == _stroke(word)]:
+        return same[:2]
     nearest = nlargest(2, _alike(plain, looks, likeness))
     return [looks[look] for alike, look in nearest if alike >= nearest[0][0] - _AHEAD]
 
@@ -228,6 +238,11 @@ def _look(word: str) -> str:
 
     letters = unicodedata.normalize("NFKD", word).translate(_LOOK_ALIKES)
     return "".join(c for c in letters if unicodedata.category(c) not in ("Mn", "Cf")).strip().casefold()
+
+
+def _stroke(word: str) -> str:
+    """The same where 1, l and I are one stroke, and 0 and O one circle."""
+    return _look(word.translate(_STROKES)).replace("o", "0")
 
 
 def _foreign(word: str, other: str) -> str:

@@ -20,7 +20,6 @@ from kronbot.description.wording import no_entry
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments as plain_arguments
-from kronbot.library.arguments import Progress
 from kronbot.library.cases import QUESTIONS, demand_accepted, plain_option
 from kronbot.library.values import points
 from kronbot.questions.result import Result
@@ -83,7 +82,7 @@ class Sweep:
     hands: Hands
     place: Place | None
     strict: bool
-    progress: Progress
+    progress: plain_arguments.Progress
     tally: Tally
 
     def __getstate__(self) -> dict[str, object]:
@@ -309,7 +308,7 @@ def sweep(
     hands: Hands,
     place: Place | None,
     strict: bool,
-    progress: Progress,
+    progress: plain_arguments.Progress,
 ) -> Sweep:
     """The sweep that is asked for, of which nothing is computed yet. Raises UsageError for what is wrong with it."""
     asked = plain_arguments.choice(question, QUESTIONS, "question")
@@ -341,7 +340,8 @@ def sweep(
     task = Task(robot, asked, prepared, made, meant, kept)
     if place is not None:
         place.form.demand_room(task)
-    return Sweep(robot, task, hands, place, strict, progress, Tally(kept))
+    degrees = names.in_degrees(robot.model, meant, made, {**(table or {}), **varying})
+    return Sweep(robot, task, hands, place, strict, progress, Tally(kept, of_names=tuple(degrees)))
 
 
 def _names(value: object, word: str) -> str | list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
 from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.description.degrees import doubt_of
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.floats import Array
 from kronbot.mechanics.control.planned import Plan
@@ -70,7 +72,9 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
     except (ComputationError, Interrupted) as error:
         if found.best is None:
             refused = in_time(error, met)
-            raise type(refused)(*refused.args, *(f"; {each}" for each in _told_of_goal(robot, wish))) from None
+            raise type(refused)(
+                *refused.args, *(f"; {each}" for each in (*_told_of_goal(robot, wish), *_told_of_degrees(robot, wish)))
+            ) from None
         return Outcome(_answer(robot, wish, found, False), type(error)(*error.args, SO_FAR))
     found.progress(1.0)
     return Outcome(answer, None)
@@ -100,7 +104,11 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
             summary[f"peak_torque.{joint.name}"] = float(np.abs(tau).max())
             summary[f"rms_torque.{joint.name}"] = float(np.sqrt((tau**2).mean()))
     limited = [j.name for j, *ends in zip(robot.joints, wish.low, wish.high, strict=True) if np.isfinite(ends).any()]
-    told = [*told_of_forces(robot), *([] if wish.follows else posed.told_of_passive(robot, limited))]
+    told = [
+        *told_of_forces(robot),
+        *_told_of_degrees(robot, wish),
+        *([] if wish.follows else posed.told_of_passive(robot, limited)),
+    ]
     told += [] if run is None else run.warnings
     if own.follows and not wish.follows:
         told.append("torques in steps are not found yet: this is a smooth motion, of which they are made")
@@ -131,6 +139,13 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
 def _told_of_goal(robot: Robot, wish: Wish) -> list[str]:
     """Limits of joints that a goal is beyond, which a simulation would tell."""
     return [f"at the goal {each}" for each in told_of_rows(robot, np.array([judgement.placed(robot, wish.goal)]))]
+
+
+def _told_of_degrees(robot: Robot, wish: Wish) -> Iterator[str]:
+    """The first place on the way that looks like degrees."""
+    turning = [(i, joint.name) for i, joint in enumerate(robot.joints) if joint.revolute]
+    found = (doubt_of(name, float(row[i])) for _, row in wish.through for i, name in turning)
+    return islice((f"through: {doubt}" for doubt in found if doubt), 1)
 
 
 def _rows(robot: Robot, best: Plan, wish: Wish) -> dict[str, Array]:

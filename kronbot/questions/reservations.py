@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kronbot.description.choices import ORDERS
-from kronbot.description.wording import listing
+from kronbot.description.wording import counted, listing
 from kronbot.questions.result import Result
 
 
@@ -13,13 +13,12 @@ def reservations(result: Result) -> Iterator[str]:
     """Sentences, from the counts in the summary."""
     summary = result.summary
     far = "a beam bends by more than a tenth of its length, or its tip turns by more than 0.3 rad"
-    for word, total in (("cases", "cases"), ("rows", None)):
-        if count := summary.get(f"{word}_beyond_small_deflections", 0):
-            of = f" of {summary[total]}" if total else ""
-            where = f"{count}{of} {word}: " if total is None or summary[total] != 1 else ""
-            yield f"{where}{far}, {_made(result)}"
+    if (count := summary.get("cases_beyond_small_deflections", 0)) and (cases := summary["cases"]):
+        yield f"{f'{count} of {cases} cases: ' if cases != 1 else ''}{far}, {_made(result)}"
+    if count := summary.get("rows_beyond_small_deflections", 0):
+        yield f"{counted(int(count), 'row')}: {far}, {_made(result)}"
     counts = [(order, summary.get(f"cases_beyond_small_deflections.{order}", 0)) for order in ORDERS]
-    if found := [f"{count} case{'s' * (count != 1)} of order {order}" for order, count in counts if count]:
+    if found := [f"{counted(int(count), 'case')} of order {order}" for order, count in counts if count]:
         yield f"{listing(found)}: {far}, which orders 1 and 2 are not made for: order exact holds for any deflection"
     if "beyond_small_deflections" in summary:
         yield f"{far}, {_made(result)}"

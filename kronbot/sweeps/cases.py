@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -87,17 +87,20 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class Numbers(Sequence[Value]):
-    """Many numbers in little memory; ``whole`` ones are told without a point."""
+    """Many numbers in little memory; ``whole`` ones are told without a point. ``expressed`` are the values of
+    expressions."""
 
     values: Array
     whole: npt.NDArray[np.bool_]
+    expressed: bool = False
 
     @classmethod
     def of(cls, given: Sequence[Value]) -> Numbers | None:
         """None where one is no number, or one that has more digits."""
+        expressed = isinstance(given, Read)
         if {*map(type, given)} - {int, float} or any(type(each) is int and abs(each) > 2**53 for each in given):
             return None
-        return cls(np.array(given, dtype=float), np.array([type(each) is int for each in given], dtype=bool))
+        return cls(np.array(given, dtype=float), np.array([type(each) is int for each in given], dtype=bool), expressed)
 
     @classmethod
     def joined(cls, parts: Sequence[Numbers]) -> Numbers:
@@ -127,7 +130,8 @@ class Numbers(Sequence[Value]):
 
 
 class Read(list[Value]):
-    """Values of a file of cases: what is a text there is no number, which takes long to find out."""
+    """Values of a file of cases, some of expressions: what is a text there is no number, which takes long to find
+    out."""
 
 
 @dataclass(frozen=True)
@@ -312,6 +316,19 @@ class Cases:
             factor.columns[name] for factor in self.factors if isinstance(factor, Table) and name in factor.columns
         )
         return next((column for column in columns if not isinstance(column, Numbers)), ())
+
+    def numbers_of(self, name: str) -> Iterator[float]:
+        """Numbers that somebody has given a name: ends of ranges, those of lists and distributions, no expressions."""
+        for factor in self.factors:
+            if isinstance(factor, Range) and name == factor.name:
+                yield from (factor.start, factor.end)
+            elif isinstance(factor, Table) and isinstance(column := factor.columns.get(name), Numbers):
+                yield from () if column.expressed else column.values.tolist()
+            elif isinstance(factor, Table) and not isinstance(column, Read):
+                yield from (each for each in column or () if isinstance(each, float | int))
+            elif isinstance(factor, Draws) and name in factor.distributions:
+                drawn = factor.distributions[name]
+                yield from () if drawn.kind == "lognormal" else drawn.numbers
 
     def values_of(self, name: str) -> tuple[Value, ...]:
         """The different values of a name where they are listed or few; nothing where they are drawn."""

@@ -11,6 +11,7 @@ from kronbot.records import dataclass
 
 # Numbers that stand by themselves are not what makes a kind; those in names are.
 _NUMBERS = re.compile(r"(?<![\w.])[-+]?(\d[-+\d.ej]*|inf|nan)(?!\w)")
+_COUNTED = re.compile(r"# (row|case|point)s?\b")
 # More kinds than so many are counted.
 MOST = 20
 
@@ -44,8 +45,8 @@ class Doubt(NamedTuple):
 
 
 def kind(text: str) -> str:
-    """A warning without its numbers."""
-    return _NUMBERS.sub("#", text)
+    """A warning without its numbers, whether they count one or many."""
+    return _COUNTED.sub(r"# \1", _NUMBERS.sub("#", text))
 
 
 @dataclass

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from kronbot.description.choices import POSE
+from kronbot.description.choices import POSE, RPY
+from kronbot.description.degrees import doubt_of
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.scalars import kind
 from kronbot.description.wording import quote, unknown, unknown_name
@@ -245,6 +246,20 @@ def whole(value: Value) -> object:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+def in_degrees(robot: Robot, meant: Sequence[Meaning], cases: Cases, given: Mapping[str, object]) -> Iterator[str]:
+    """What is to be said of the first angle that looks like degrees, of what is ``given`` by name."""
+    units = dict(zip(robot.coordinates, robot.units, strict=True))
+    turning = {word: {name for name, unit in units.items() if unit == "rad"} for word in ("q", "to", "limits")}
+    turning["inverse"] = {*RPY}
+    for name, meaning in zip(cases.names, meant, strict=True):
+        if meaning.keys and meaning.keys[0] in turning.get(meaning.argument or "", ()):
+            own = given[name]
+            text = " ".join(each for each in (own if isinstance(own, list) else [own]) if isinstance(each, str))
+            if doubt := next(filter(None, (doubt_of(name, each, text) for each in cases.numbers_of(name))), None):
+                yield doubt
+                return
 
 
 def strange_values(robot: Robot, name: str, meaning: Meaning, cases: Cases) -> Iterator[tuple[int, str, str]]:

@@ -22,7 +22,7 @@ LOOKED = 10_000
 @dataclass
 class Tally:
     """How many cases there are and have failed, the first ``failure`` in words, columns (places) still ``empty``,
-    warnings of the cases.
+    warnings of the cases, and of what is varied.
 
     Empty columns are those that somebody has named: what is kept by default a case may lack.
     """
@@ -34,6 +34,7 @@ class Tally:
     complete: bool = False
     empty: set[int] = field(default_factory=set)
     of_cases: Doubts = field(default_factory=Doubts)
+    of_names: tuple[str, ...] = ()
 
     def begin(self) -> None:
         """Nothing is computed."""
@@ -73,4 +74,5 @@ class Tally:
         """What is allowed and may be a mistake, of the columns and of the cases."""
         if self.empty and self.failed < self.cases <= LOOKED:
             yield f"no case has {listing(self.kept.header[place] for place in sorted(self.empty))}"
+        yield from self.of_names
         yield from self.of_cases.told(self.cases)

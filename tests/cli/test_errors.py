@@ -50,7 +50,7 @@ def test_every_mistake_is_a_block(tmp_path, capsys):
         "arm.yaml:8:22: unknown key 'alfa'; did you mean 'alpha'?",
         "  8 |     dh: {a: 1, d: 0, alfa: 0, theta: 0}",
         "    |                      ^",
-        "arm.yaml:9:19: 'mass' must be at least 0, it is -1.0",
+        "arm.yaml:9:19: 'mass' must be at least 0, it is -1",
         "  9 |     rigid: {mass: -1, com: 3}",
         "    |                   ^",
         "arm.yaml:9:28: a list of 3 values is wanted here, not '3'",
@@ -84,7 +84,7 @@ def test_text_that_is_no_text(tmp_path, capsys):
 def test_warnings(tmp_path, capsys):
     text = ARM.replace("mass: 1", "mass: 1, inertia: {Ixx: 1}").replace("theta: 0", "theta: 90")
     assert refused(tmp_path, capsys, text, code=0) == [
-        "arm.yaml:8:39: warning: the angle 90.0 is beyond 2 pi: is it in degrees? (write 90*deg)",
+        "arm.yaml:8:39: warning: the angle 90 is beyond 2 pi: is it in degrees? (write 90*deg)",
         "  8 |     dh: {a: 1, d: 0, alpha: 0, theta: 90}",
         "    |                                       ^",
         "arm.yaml:9:31: warning: no body can have this inertia: one principal moment is larger than the other two "
@@ -372,7 +372,7 @@ def test_warnings_of_one_kind_are_one(tmp_path, capsys):
     text = "kronbot: 1\nname: arm\ngravity: [0, 0, 0]\nlinks:\n" + "".join(link.format(k) for k in range(1, 4))
     told = refused(tmp_path, capsys, text, code=0)
     assert [line for line in told if "warning" in line] == [
-        "arm.yaml:6:48: warning: the angle -10.0 is beyond 2 pi: is it in degrees? (write -10*deg); 2 more like this: "
+        "arm.yaml:6:48: warning: the angle -10 is beyond 2 pi: is it in degrees? (write -10*deg); 2 more like this: "
         "lines 9, 12"
     ]
     idle = "parameters: {idle: 1}\n" + text.replace("limits: [-", "limits: [-0.")

@@ -159,11 +159,11 @@ EXPECTED = [
     "10:11: the name 'fore arm' holds ' ': letters, digits, _ and - are allowed",
     "11:13: unknown link 'uper'; did you mean 'upper'?",  # which is the name under the key 'nam'
     "12:45: 'gear' must not be 0",
-    "12:56: the limits must ascend, they are 1.0 and 0.0",
+    "12:56: the limits must ascend, they are 1 and 0",
     "13:19: a comma has no meaning here (decimals are written with a point, functions take one argument)",
     "13:33: ''' is not allowed in an expression",
     "13:60: division by zero in '1/0'",
-    "14:19: 'mass' must be at least 0, it is -1.0",
+    "14:19: 'mass' must be at least 0, it is -1",
     "14:28: a list of 3 values is wanted here, not '3'",
     "14:31: unknown key 'inertal'; did you mean 'inertia'?",
     "16:35: the name 'q2' is given to two joints, first on line 12",
@@ -190,7 +190,7 @@ EXPECTED = [
     "28:24: a list is wanted here, not '0'",
     "28:53: the link 'hand' is not flexible: a gauge sits on a beam",
     "28:62: 'x' is empty: give it a value or take it out",
-    "29:22: 'duration' must be greater than 0, it is 0.0",
+    "29:22: 'duration' must be greater than 0, it is 0",
     "29:37: one of torque, motion, pd is wanted here, not torque and motion",
     "29:49: missing key 'type' in 'motion': cycloidal, spin-up, polynomial, trapezoid, via-points, sinusoid, table",
     "29:69: unknown joint 'q9'",
@@ -345,13 +345,13 @@ RULES = {
     ),
     "length 0": (
         HEAD + "links:\n" + link("pose: {}\nflexible: {mass: 1, length: 0}\n"),
-        ["9:33: 'length' must be greater than 0, it is 0.0"],
+        ["9:33: 'length' must be greater than 0, it is 0"],
     ),
     "root as long as a": (
         robot("flexible: {mass: 1, root: 1}\n"),
-        ["8:13: the beam's length a - root must be greater than 0, it is 0.0"],
+        ["8:13: the beam's length a - root must be greater than 0, it is 0"],
     ),
-    "negative root": (robot("flexible: {mass: 1, root: -1}\n"), ["9:31: 'root' must be at least 0, it is -1.0"]),
+    "negative root": (robot("flexible: {mass: 1, root: -1}\n"), ["9:31: 'root' must be at least 0, it is -1"]),
     "beam without mass": (
         robot("flexible: {}\n"),
         ["9:5: missing key 'mass' in 'flexible', which must be greater than 0"],
@@ -374,7 +374,7 @@ RULES = {
     ),
     "negative ratio": (
         robot("flexible: {mass: 1, EI: {z: 1}, modes: {v: 1}, damping: {ratio: [-1]}}\n"),
-        ["9:70: a damping ratio must be at least 0, it is -1.0"],
+        ["9:70: a damping ratio must be at least 0, it is -1"],
     ),
     "two kinds of damping": (
         robot("flexible: {mass: 1, damping: {ratio: 0.1, beta: 1}}\n"),
@@ -397,7 +397,7 @@ RULES = {
     "gear 0": (robot(joint="{type: revolute, name: q1, gear: 1 - 1}"), ["7:45: 'gear' must not be 0"]),
     "equal limits": (
         robot(joint="{type: revolute, name: q1, limits: [1, 1]}"),
-        ["7:47: the limits must ascend, they are 1.0 and 1.0"],
+        ["7:47: the limits must ascend, they are 1 and 1"],
     ),
     "half a limit": (
         robot(joint="{type: revolute, name: q1, limits: [1]}"),
@@ -490,7 +490,7 @@ def number_in(where, key, value):
 @pytest.mark.parametrize(("where", "key"), [(where, key) for where, keys in NOT_NEGATIVE.items() for key in keys])
 def test_what_must_not_be_negative(where, key):
     (line,) = lines(number_in(where, key, "1 - 2"))
-    assert line.endswith(f": '{key}' must be at least 0, it is -1.0")
+    assert line.endswith(f": '{key}' must be at least 0, it is -1")
     row, column = map(int, line.split(":")[:2])
     assert number_in(where, key, "1 - 2").splitlines()[row - 1][column - 1 :].startswith("1 - 2")
     loaded(number_in(where, key, "0"))
@@ -511,7 +511,7 @@ MUST_BE_POSITIVE = {
 @pytest.mark.parametrize("value", ["0", "-1"])
 def test_what_must_be_positive(more, value):
     column = more.index("%") + 1
-    expected = f"9:{column}: '{MUST_BE_POSITIVE[more]}' must be greater than 0, it is {float(value)}"
+    expected = f"9:{column}: '{MUST_BE_POSITIVE[more]}' must be greater than 0, it is {value}"
     assert lines(robot(more=more % value)) == [expected]
     loaded(robot(more=more % "1"))
 
@@ -520,7 +520,7 @@ def test_what_must_be_positive(more, value):
 def test_controller_gains(key):
     other = {"kp": "kd", "kd": "kp"}[key]
     more = "simulate: {drive: {q1: {pd: {%s: 1, %s: %s}}}}\n"
-    assert lines(robot(more=more % (other, key, -1))) == [f"9:41: '{key}' must be at least 0, it is -1.0"]
+    assert lines(robot(more=more % (other, key, -1))) == [f"9:41: '{key}' must be at least 0, it is -1"]
     loaded(robot(more=more % (other, key, 0)))
 
 
@@ -528,7 +528,7 @@ def test_bound_parameters_are_judged_and_free_ones_are_not():
     text = "parameters: {m: %s}\n" + robot("rigid: {mass: 2*m}\n")
     loaded(text % "")
     loaded(text % "1")
-    assert lines(text % "-1") == ["10:19: 'mass' must be at least 0, it is -2.0"]
+    assert lines(text % "-1") == ["10:19: 'mass' must be at least 0, it is -2"]
 
 
 def test_limits_on_size():
@@ -643,20 +643,20 @@ def test_the_two_forms_of_a_cycloidal_motion_do_not_mix(keys, found):
          "at most twice that, it is 1.5"),
         ("trapezoid, from: 0, to: 3, duration: 2, rate: 3.1", "67: 'rate' must be greater than the mean rate 1.5 and "
          "at most twice that, it is 3.1"),
-        ("trapezoid, from: 0, to: 3, duration: 2, acceleration: 2.9", "75: 'acceleration' must be at least 3.0 to "
+        ("trapezoid, from: 0, to: 3, duration: 2, acceleration: 2.9", "75: 'acceleration' must be at least 3 to "
          "arrive in time, it is 2.9"),
-        ("trapezoid, from: 0, to: 3, rate: 0, acceleration: 1", "54: 'rate' must be greater than 0, it is 0.0"),
+        ("trapezoid, from: 0, to: 3, rate: 0, acceleration: 1", "54: 'rate' must be greater than 0, it is 0"),
         ("via-points, through: [[0, 0]]", "42: 2 to 100 points are wanted here, not 1"),
         ("via-points, through: [0, 1]", "42: a list of lists of 2 values is wanted here: [[...], ...]"),
         ("via-points, through: [[0, 0], [1, 1], [0.5, 0]]", "60: the times must grow from point to point: 0.5 "
-         "after 1.0"),
+         "after 1"),
         ("via-points, through: [" + ", ".join(f"[{i}, 0]" for i in range(101)) + "]", "42: 2 to 100 points are wanted "
          "here, not 101; a table takes more"),
         ("sinusoid, amplitude: 1, frequency: 1, start: x", "66: unknown name 'x'"),
         ("polynomial, from: 0, to: 1, duration: 1, degree: 5, shaper: {type: zv, frequency: 0}", "103: 'frequency' "
-         "must be greater than 0, it is 0.0"),
+         "must be greater than 0, it is 0"),
         ("polynomial, from: 0, to: 1, duration: 1, degree: 5, shaper: {type: zv, frequency: 1, damping: 1}", "115: "
-         "'damping' must be at least 0 and less than 1, it is 1.0"),
+         "'damping' must be at least 0 and less than 1, it is 1"),
         ("polynomial, from: 0, to: 1, duration: 1, degree: 5, shaper: {type: zv}", "73: missing key 'frequency' in "
          "'shaper'"),
         ("cycloidal, rate: 1, half_period: 1, shaper: {type: zv, frequency: 1}", "57: an input shaper is for a motion "
@@ -691,6 +691,7 @@ def warnings(text):
 
 IMPOSSIBLE = "no body can have this inertia: one principal moment is larger than the other two together"
 DEGREES = "is beyond 2 pi: is it in degrees?"
+PERCENT = "is beyond 1: is it in percent?"
 
 
 @pytest.mark.parametrize(
@@ -720,28 +721,65 @@ DEGREES = "is beyond 2 pi: is it in degrees?"
         (robot("rigid: {mass: 1, inertia: {Ixx: 2, Iyy: 1, Izz: 1}}\n"), []),
         (
             robot(more="motion: {q1: {type: trapezoid, from: 0, to: 90, duration: 2}}\n"),
-            [f"9:45: the angle 90.0 {DEGREES} (write 90*deg)"],
+            [f"9:45: the angle 90 {DEGREES} (write 90*deg)"],
         ),
         (
             robot(more="motion: {q1: {type: via-points, through: [[0, 0], [90, 45], [95, 90]]}}\n"),
-            [f"9:56: the angle 45.0 {DEGREES} (write 45*deg)"],
+            [f"9:56: the angle 45 {DEGREES} (write 45*deg)"],
         ),
-        (robot().replace("alpha: 0", "alpha: 90"), [f"8:29: the angle 90.0 {DEGREES} (write 90*deg)"]),
-        (robot().replace("theta: 0", "theta: -360"), [f"8:39: the angle -360.0 {DEGREES} (write -360*deg)"]),
+        (robot().replace("alpha: 0", "alpha: 90"), [f"8:29: the angle 90 {DEGREES} (write 90*deg)"]),
+        (robot().replace("theta: 0", "theta: -360"), [f"8:39: the angle -360 {DEGREES} (write -360*deg)"]),
         (robot().replace("theta: 0", "theta: 2*pi"), []),
-        (HEAD + "links:\n" + link("pose: {rpy: [0, 0, 90]}\n"), [f"8:24: the angle 90.0 {DEGREES} (write 90*deg)"]),
+        (HEAD + "links:\n" + link("pose: {rpy: [0, 0, 90]}\n"), [f"8:24: the angle 90 {DEGREES} (write 90*deg)"]),
         (
             robot(joint="{type: revolute, name: q1, limits: [-90, 1]}"),
-            [f"7:48: the angle -90.0 {DEGREES} (write -90*deg)"],
+            [f"7:48: the angle -90 {DEGREES} (write -90*deg)"],
         ),
         (robot(joint="{type: prismatic, name: q1, limits: [-90, 1]}"), []),
-        (robot(more="statics: {angles: {q1: [0, 45]}}\n"), [f"9:28: the angle 45.0 {DEGREES} (write 45*deg)"]),
+        (robot(more="statics: {angles: {q1: [0, 45]}}\n"), [f"9:28: the angle 45 {DEGREES} (write 45*deg)"]),
         (robot(joint="{type: prismatic, name: q1}", more="statics: {angles: {q1: [0, 45]}}\n"), []),
         (robot("flexible: {mass: 1, GJ: 1, modes: {torsion: 1}}\n"), []),  # check tells who refuses
+        (
+            robot(joint="{type: revolute, name: q1, spring: {stiffness: 1, rest: 30}}"),
+            [f"7:68: the angle 30 {DEGREES} (write 30*deg)"],
+        ),
+        (robot(joint="{type: prismatic, name: q1, spring: {stiffness: 1, rest: 30}}"), []),
+        (
+            robot(
+                "flexible: {mass: 1, EI: {z: 1}, modes: {v: 1}}\n", more="damping: {ratios: [0.01], at: {q1: 30}}\n"
+            ),
+            [f"10:36: the angle 30 {DEGREES} (write 30*deg)"],
+        ),
+        (
+            robot("flexible: {mass: 1, EI: {z: 1}, modes: {v: 2}, damping: {ratio: [0.5, 2.5]}}\n"),
+            [f"9:75: the damping ratio 2.5 {PERCENT} (write 0.025)"],
+        ),
+        (
+            robot("flexible: {mass: 1, EI: {z: 1}, modes: {v: 1}, damping: {ratio: 5}}\n"),
+            [f"9:69: the damping ratio 5 {PERCENT} (write 0.05)"],
+        ),
+        (
+            robot("flexible: {mass: 1, EI: {z: 1}, modes: {v: 1}}\n", more="damping: {ratios: 5}\n"),
+            [f"10:19: the damping ratio 5 {PERCENT} (write 0.05)"],
+        ),
     ],
 )  # fmt: skip
 def test_warnings(text, expected):
     assert warnings(text) == expected
+
+
+HIDDEN = "gravity: [0, 0, -9.81]  # note{}endpoint: {{link: a, position: [5, 0, 0]}}"
+
+
+@pytest.mark.parametrize(("sign", "why"), [("\x85", "end a line"), ("\u2028", "end a line"), ("\u2029", "end a line"),
+                                           ("\ufeff", "skip it")])  # fmt: skip
+def test_characters_that_readers_of_yaml_take_for_something_else(sign, why):
+    """YAML 1.2 has no line end but CR and LF: what looks like a comment would be keys."""
+    (told,) = lines(robot().replace("gravity: [0, 0, 0]", HIDDEN.format(sign)))
+    code = f"U+{ord(sign):04X}"
+    assert re.fullmatch(rf"4:31: the character {re.escape(code)} .* {why}.*; take it out \(in quotes .*\)", told)
+    loaded(robot().replace("gravity: [0, 0, 0]", HIDDEN.format("\t\u00a0")))
+    loaded("\ufeff" + robot())
 
 
 USES = """\
@@ -799,7 +837,7 @@ def test_overrides():
     got = loaded(CANADARM, overrides={"EI": "2e4*l", "m3": "4"})
     assert got.values == {"EI": 120000.0, "m3": 4.0, "l": 6.0, "k": 2.0}
     assert got.robot.parameters["EI"] == parse("2e4*l")
-    with pytest.raises(DescriptionError, match=r"r.yaml:15:\d+: 'mass' must be at least 0, it is -1.0"):
+    with pytest.raises(DescriptionError, match=r"r.yaml:15:\d+: 'mass' must be at least 0, it is -1"):
         loaded(CANADARM, overrides={"m3": "-1"})
 
 

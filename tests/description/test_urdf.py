@@ -787,11 +787,11 @@ TENSOR = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
         (JOINT.format('<origin quat_xyzw="0 0 0 1"/>'), "5:1: quaternions are not read: write 'rpy'"),
         (JOINT.format("<origin/><origin/>"), "5:10: a second <origin> in one <joint>"),
         (JOINT.format('<limit lower="inf"/>'), "5:1: 'lower' of <limit> must be a number up to 1e+100, not 'inf'"),
-        (JOINT.format('<dynamics damping="-1"/>'), "5:1: 'damping' of <dynamics> must be at least 0, it is -1.0"),
+        (JOINT.format('<dynamics damping="-1"/>'), "5:1: 'damping' of <dynamics> must be at least 0, it is -1"),
         (BODY.format(TENSOR), "1:32: missing element <mass> in <inertial>"),
         (BODY.format('<mass value="1"/>'), "1:32: missing element <inertia> in <inertial>"),
         (BODY.format(TENSOR + "<mass/>"), "2:59: missing attribute 'value' of <mass>"),
-        (BODY.format(TENSOR + '<mass value="-1"/>'), "2:59: 'value' of <mass> must be at least 0, it is -1.0"),
+        (BODY.format(TENSOR + '<mass value="-1"/>'), "2:59: 'value' of <mass> must be at least 0, it is -1"),
         (
             BODY.format('<mass value="1"/>\n' + TENSOR.replace('iyy="1"', 'iyy="-1e-3"')),
             "3:1: 'iyy' of <inertia> must be at least 0, it is -0.001",

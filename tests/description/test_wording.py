@@ -9,7 +9,7 @@ import pytest
 
 from kronbot.cli.main import run
 from kronbot.description import Source, load
-from kronbot.description.wording import did_you_mean, near, shown_path
+from kronbot.description.wording import counted, did_you_mean, near, shown_path, written
 from kronbot.errors import DescriptionError
 
 ARM = """\
@@ -62,6 +62,17 @@ def test_one_alone_or_several():
     assert near("l\u0435ngth", ["length", "lengths"]) == ["length"]
     assert near("Length", ["lengths", "length"]) == ["length"]
     assert near("lengt", ["lengths", "length", "mass"]) == ["length", "lengths"]
+    # One stroke, one circle: also in names that are too short to be much alike.
+    assert near("jl", ["j1", "j2"]) == near("jI", ["j1", "j2"]) == ["j1"]
+    assert near("jlO", ["j1", "j10"]) == ["j10"]
+    assert near("qO", ["q0", "q1"]) == ["q0"]
+    assert near("q1", ["ql", "qI", "q2"]) == ["ql", "qI"]
+
+
+def test_numbers_are_as_people_write_them():
+    numbers = {-3.0: "-3", 40.0: "40", 0.1: "0.1", 1e10: "1e+10", 2 / 3: "0.6666666666666666", 12345678.0: "12345678"}
+    assert [written(number) for number in numbers] == [*numbers.values()]
+    assert [counted(count, "row") for count in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
 
 
 def test_a_look_alike_is_one_mistake():

@@ -142,7 +142,7 @@ def test_what_is_wrong_about_the_force_of_an_element_is_told_with_its_place(tmp_
     (tmp_path / "late.csv").write_text("t,F\n1,2\n3,4\n")
     refused("{file: late.csv}", "late.csv:2:1", "the force at t = 0 is wanted too: the table goes from t = 1 s to 3 s")
     refused("{file: gone.csv}", "robot.yaml:8:", "there is no file 'gone.csv' beside the robot file")
-    refused("{type: step, value: F, start: 2, end: 1}", "robot.yaml:8:", "'end' must come after 2.0")
+    refused("{type: step, value: F, start: 2, end: 1}", "robot.yaml:8:", "'end' must come after 2")
     refused("{type: sinusoid, amplitude: [1, 2, 3], frequency: 1}", "a number or an expression")
     (tmp_path / "short.csv").write_text("0,2\n3,4\n")
     robot.write_text(WAYS["element"].replace("FORCE", "{file: short.csv}"))

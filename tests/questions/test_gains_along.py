@@ -290,12 +290,12 @@ def test_rows_over_time_that_stay_are_gains_that_do(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("2,0,0.6", "1,0,0.6", r"gains.csv:3:1: case = 1 does not come after 1.0"),
+        ("2,0,0.6", "1,0,0.6", r"gains.csv:3:1: case = 1 does not come after 1"),
         ("0.6,0,8.1", "0.6,0,x", r"gains.csv:3:11: a finite number is wanted here, not 'x'"),
         ("3,0,1.1", "3,0,0.4", "want a joint with a motion whose values rise, or fall, .*motions have q1"),
         ('"gains[at,torque]",', "", 'columns case, "gains'),
         ("case", "t", r"3 rows of gains, at least 4 are wanted"),
-        ("2,0,0.6,0,8.1,20,5\n3,0,1.1,0,4.4,50,2\n", "", r"1 rows of gains, at least 2 are wanted"),
+        ("2,0,0.6,0,8.1,20,5\n3,0,1.1,0,4.4,50,2\n", "", r"1 row of gains, at least 2 are wanted"),
         ("[torque.q1,q1_dot]", "[torque.q1,q2_dot]", "columns case"),
     ],
 )

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from kronbot.cli.input import sweeps
 from kronbot.cli.input.asking import POINTS
-from kronbot.cli.input.points import all_rows, of_joints, pose, values
+from kronbot.cli.input.points import all_rows, of_joints, pose, values, warn_of_degrees
 from kronbot.cli.input.streams import table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
+from kronbot.library.arguments import number
 
 if TYPE_CHECKING:
     from kronbot.model.robot import Robot
@@ -32,7 +33,7 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
     **{word: _named_of(f"--{word}") for word in ("weights", "effort", "noise", "deviation")},
     "to": lambda robot, text: of_joints(robot, text, "--to"),
     "effort_limits": lambda robot, text: _ranges(text, "--effort-limits"),
-    "limits": lambda robot, text: _ranges(text, "--limits"),
+    "limits": lambda robot, text: _limits(robot, text),
     "robust": lambda robot, text: _ranges(text, "--robust"),
     "through": lambda robot, name: table(robot.description.source, name, "--through", TABLES["through"]),
     "follow": lambda robot, name: table(robot.description.source, name, "--follow", TABLES["follow"]),
@@ -47,6 +48,16 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
 
 def _ranges(text: str, option: str) -> dict[str, str | list[str]]:
     return {name: value.split(":") if ":" in value else value for name, value in named(text, option).items()}
+
+
+def _limits(robot: Robot, text: str) -> dict[str, str | list[str]]:
+    """Of columns, among which are angles."""
+    ranges = _ranges(text, "--limits")
+    at, known = {name: i for i, name in enumerate(robot.coordinates)}, robot.description.values
+    ends = ((name, [each] if isinstance(each, str) else each) for name, each in ranges.items() if name in at)
+    numbers = {at[name]: [number(end, known, f"limits {name}") for end in pair if end] for name, pair in ends}
+    warn_of_degrees(robot, text, {i: max(each, key=abs, default=0.0) for i, each in numbers.items()}, "--limits")
+    return ranges
 
 
 def named(text: str, option: str) -> dict[str, str]:

@@ -47,7 +47,7 @@ def values(robot: Robot, text: str | None, option: str) -> Values | None:
         return {name: float(column[0]) for name, column in block.items()}
     given: Values = _parts(text, option)
     found = by_index(robot, given, option)
-    _warn_of_degrees(robot, text, found, option)
+    warn_of_degrees(robot, text, found, option)
     named = isinstance(given, Mapping)
     return {robot.coordinates[i]: value for i, value in found.items()} if named else list(found.values())
 
@@ -70,7 +70,8 @@ def _parts(text: str, option: str) -> dict[str, str] | list[str]:
     return _by_name(found, option) if any("=" in part for part in found) else found
 
 
-def _warn_of_degrees(robot: Robot, text: str, found: Mapping[int, float], option: str) -> None:
+def warn_of_degrees(robot: Robot, text: str, found: Mapping[int, float], option: str) -> None:
+    """At the first of the values by place that is an angle and looks so."""
     doubts = (doubt_of(robot.coordinates[i], found.get(i, 0.0), text) for i in angles(robot, option))
     show_doubts(f"{option}: {doubt}" for doubt in islice(filter(None, doubts), 1))
 

@@ -145,7 +145,7 @@ def _flexible(link: View, convention: str | None) -> None:
     stiffness, modes, damping = beam["EI"], beam["modes"], beam["damping"]
     positive(beam["mass"])
     not_negative(stiffness["y"], stiffness["z"], beam["GJ"], beam["polar_inertia"], beam["root"])
-    not_negative(beam["tip"]["mass"], beam["tip"]["inertia"], damping["alpha"], damping["beta"])
+    not_negative(beam["tip"]["mass"], beam["tip"]["inertia"], damping["ratio"], damping["alpha"], damping["beta"])
     needs = (("v", stiffness["z"], "EI.z"), ("w", stiffness["y"], "EI.y"), ("torsion", beam["GJ"], "GJ"))
     for key, needed, name in needs:
         if modes[key].count:

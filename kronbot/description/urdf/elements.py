@@ -159,7 +159,11 @@ class Inspector(Mistakes):
             numbers = tuple(float(part) for part in parts)
             if all(abs(number) <= _LARGEST for number in numbers):
                 return numbers
-        wanted = f"a number up to {written(_LARGEST)}" if len(default) == 1 else f"{len(default)} numbers up to {written(_LARGEST)}"
+        wanted = (
+            f"a number up to {written(_LARGEST)}"
+            if len(default) == 1
+            else f"{len(default)} numbers up to {written(_LARGEST)}"
+        )
         cure = f" ({_RUN_XACRO})" if "$" in text else ""
         self.refuse(element.place, f"'{key}' of <{element.name}> must be {wanted}, not {quote(text)}{cure}")
         return default

@@ -17,7 +17,7 @@ from kronbot.description.expressions.grammar import DECIMAL
 from kronbot.description.mistakes import Mistakes, first_of, raise_all
 from kronbot.description.wording import quote
 from kronbot.description.yaml.nodes import REFUSED, Mapping, Node, Refused, Scalar, Sequence
-from kronbot.description.yaml.source import Source, demand_text
+from kronbot.description.yaml.source import Source, demand_plain_lines, demand_text
 from kronbot.errors import DescriptionError, Mistake
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -66,6 +66,7 @@ def compose_leniently(source: Source) -> tuple[Node, tuple[Mistake, ...]]:
     if len(source.text) > limits.TEXT_BYTES:
         composer.give_up((1, 1), f"longer than {limits.TEXT_BYTES // 1024} kB")
     demand_text(source.name, source.text)
+    demand_plain_lines(source.name, source.text)
     if re.match(r"\s*<[?!\w]", source.text):
         composer.give_up((1, 1), "this is XML, not YAML; kronbot convert makes a robot file from a URDF")
     try:

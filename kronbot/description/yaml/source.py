@@ -199,6 +199,16 @@ def demand_text(name: str, text: str, wanted: str = _ROBOT_FILE) -> None:
         raise _at(name, text, wrong.start(), f"the character U+{ord(wrong[0]):04X} is not allowed in a text file")
 
 
+def demand_plain_lines(name: str, text: str) -> None:
+    """Raise DescriptionError at the first character of YAML that ends a line for readers of version 1.1 alone, so that
+    the rest of a comment would be keys, and at a byte order mark behind the start, which some of them skip.
+    """
+    if not text.isascii() and (wrong := re.search("[\x85\u2028\u2029]|(?<!^)\ufeff", text)):
+        does = "skip it" if wrong[0] == "\ufeff" else "end a line there"
+        message = f"the character U+{ord(wrong[0]):04X} is not allowed: it is not seen, and some readers of YAML {does}"
+        raise _at(name, text, wrong.start(), f'{message}; take it out (in quotes write "\\u{ord(wrong[0]):04X}")')
+
+
 def read_standard_input(limit: int, wanted: str = "a robot file") -> bytes:
     """All of standard input, at most ``limit`` bytes.
 
