@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 from casadi import SX
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace, traced
+from kronbot.description.wording import listing
 from kronbot.floats import Array
 from kronbot.mechanics.motion.drives import Drives
 from kronbot.mechanics.motion.equations import Equations
@@ -26,6 +27,8 @@ FEW = 8
 REST = 1e-3
 # Shares of a way (rad or m) under which a joint was where it should be all the time.
 WAY = 1e-9
+# What is told of single joints.
+WORDS = ("settling_time", "overshoot")
 
 
 def all_held(robot: Robot, driven: Drives) -> bool:
@@ -100,9 +103,25 @@ def after_motion(
 def names(robot: Robot, driven: Drives) -> Sequence[str]:
     """What these may tell."""
     told = [f"{word}_torque.{joint.name}" for joint in robot.joints for word in ("peak", "rms")]
-    if all_held(robot, driven) and driven.commanded:
-        own = [name for name in driven.commanded if driven.holds(name)]
-        told += ["motion_end", "settling_time", "residual_amplitude"]
-        told += [f"residual_{word}.{k + 1}" for k in range(MOST) for word in ("frequency", "amplitude")]
-        told += [f"{word}.{name}" for name in own for word in ("settling_time", "overshoot")]
-    return told
+    return [*told, *(_behind_motion(driven) if _lacking(robot, driven) is None else ())]
+
+
+def absent(robot: Robot, driven: Drives) -> Mapping[str, str]:
+    """What these do not tell of this robot, and why."""
+    why = _lacking(robot, driven)
+    return {} if why is None else dict.fromkeys(_behind_motion(driven), why)
+
+
+def _behind_motion(driven: Drives) -> Iterator[str]:
+    yield from ("motion_end", "settling_time", "residual_amplitude")
+    yield from (f"residual_{word}.{k + 1}" for k in range(MOST) for word in ("frequency", "amplitude"))
+    yield from (f"{word}.{name}" for name in driven.commanded if driven.holds(name) for word in WORDS)
+
+
+def _lacking(robot: Robot, driven: Drives) -> str | None:
+    """Why nothing is told behind a motion; None where it is."""
+    if robot.base:
+        return "its base floats, and no place is wanted of it (explain measures)"
+    if loose := [joint.name for joint in robot.joints if not driven.holds(joint.name)]:
+        return f"its drives do not hold {listing(loose)} (explain measures)"
+    return None if driven.commanded else "nothing is wanted of its joints (explain measures)"

@@ -28,7 +28,7 @@ from kronbot.questions.commanded import commanded
 from kronbot.questions.initial_state import step_of_gravity
 from kronbot.questions.keeping import kept
 from kronbot.questions.limits import told_of_run
-from kronbot.questions.measures import after_motion, all_held, efforts, places
+from kronbot.questions.measures import absent, after_motion, all_held, efforts, places
 from kronbot.questions.measures import names as measured
 from kronbot.questions.momenta import CHANGES, MOMENTA, changes
 from kronbot.questions.noise import ROUNDING, squared
@@ -270,4 +270,5 @@ def outline(robot: Robot, given: Given) -> Outline:
     numbers += [*measured(robot, driven), *(CHANGES if robot.base else ())]
     texts = ["complete", "drive", "algorithm", "solver", "start"]
     series = dict.fromkeys((*columns_of_simulate(robot), *outputs_asked(robot, given)))
-    return Outline([*numbers, "rows_beyond_small_deflections"], texts, series=list(series))
+    numbers.append("rows_beyond_small_deflections")
+    return Outline(numbers, texts, series=list(series), absent=absent(robot, driven))

@@ -306,6 +306,8 @@ def _sources(outline: Outline, inner: str, text: str, question: str) -> Iterator
         wanted = entry[1] if entry else inner
         known = [*outline.arrays] if entry else [*outline.numbers, *outline.texts, *outline.series, *outline.arrays]
         called = f"{text!r}: " if wanted != text else ""
+        if wanted in outline.absent:
+            raise UsageError(f"{called}answers of {question} hold no {quote(wanted)} here: {outline.absent[wanted]}")
         raise unknown(wanted, known, f"{called}answers of {question} hold no ", there="; there are")
     if entry[1] in outline.empty:
         raise UsageError(f"{quote(text)}: {entry[1]} of this robot has no entries")

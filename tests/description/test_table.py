@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kronbot
-from kronbot.description import limits
+from kronbot.description import limits, load
 from kronbot.description.table import Table, read_table
 from kronbot.description.yaml.source import read
 from kronbot.errors import DescriptionError, KronbotError
@@ -68,6 +68,28 @@ def test_the_last_row_of_a_period_is_the_first_again(tmp_path):
             read_table(tmp_path, "open.csv").period(turning)
     with pytest.raises(DescriptionError, match=r"turn.csv:4:3: .* 1, not 7.283185"):
         read_table(tmp_path, "turn.csv").period(False)
+
+
+def test_angles_in_degrees_are_told_at_the_first_of_a_table(tmp_path):
+    """Unless the header says rad, or a period is whole turns; sliding joints have none."""
+    robot = (
+        "kronbot: 1\nname: r\ngravity: [0, 0, 0]\nlinks:\n"
+        "  - {name: a, joint: {type: revolute, name: hand}, pose: {}, rigid: {mass: 1}}\n"
+        "motion: {hand: {type: table, file: t.csv}}\n"
+    )
+
+    def told(text, robot=robot):
+        (tmp_path / "t.csv").write_text(text)
+        (tmp_path / "r.yaml").write_text(robot)
+        return [str(each).rpartition("t.csv:")[2] for each in load(read(str(tmp_path / "r.yaml"))).warnings]
+
+    table = "t,hand\n0,0\n1,-30\n2,60\n3,90\n"
+    (doubt,) = told(table)
+    assert doubt.startswith("3:3: the angle -30 is beyond 2 pi: is it in degrees? (times pi/180")
+    assert told(table.replace("hand", "hand [rad]")) == told(table, robot.replace("revolute", "prismatic")) == []
+    turns = "0,6\n1,7\n2,9\n3,12.283185307179586\n"
+    assert told(turns, robot.replace("t.csv", "t.csv, periodic: true")) == []
+    assert len(told(turns)) == 1
 
 
 def test_size(tmp_path, monkeypatch):

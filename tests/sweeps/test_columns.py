@@ -12,6 +12,7 @@ import kronbot
 from kronbot.errors import UsageError
 from kronbot.library.cases import answer
 from kronbot.questions.columns import unit_of_number
+from kronbot.sweeps import grammar
 from kronbot.sweeps.cells import form_of
 from kronbot.sweeps.kept import LONGEST, split
 from kronbot.sweeps.names import meanings
@@ -371,6 +372,48 @@ def test_entries_have_the_units_of_their_arrays(arm, question):
         own = [units[side][names.index(label)] for (names, side), label in named if side in units]
         told = task.units.get(column.name, "1")
         assert dimension(told) == dimension(*own), column.name
+
+
+@pytest.mark.parametrize(
+    ("question", "given", "told"),
+    [
+        ("jacobian", {"over": {"qa": "0:90:2"}}, "qa = 90"),
+        ("jacobian", {"over": {"qa": [0, 30, 60.5]}}, "qa = 30"),
+        ("jacobian", {"over": {"qa": ["0", "-30"]}}, "qa = -30"),
+        ("jacobian", {"over": {"qa": "normal(30,1)"}, "sample": 2}, "qa = 30"),
+        ("jacobian", {"over": {"qa": "uniform(0,90)"}, "sample": 2}, "qa = 90"),
+        ("jacobian", {"cases": {"qa": [0.5, 60], "EI": [1, 2]}}, "qa = 60"),
+        ("jacobian", {"cases": {"qa": np.array([0.5, 60])}}, "qa = 60"),
+        ("kinematics", {"over": {"inverse.yaw": [45]}}, "inverse.yaw = 45"),
+        ("plan", {"over": {"to.qa": [30]}, "duration": 1}, "to.qa = 30"),
+        ("plan", {"over": {"limits.qa": [30]}, "to": {"qa": 1}, "duration": 1}, "limits.qa = 30"),
+        ("jacobian", {"over": {"qa": "0:4*pi:2"}}, ""),
+        ("jacobian", {"over": {"qa": ["90*deg", "400*deg"]}}, ""),
+        ("jacobian", {"over": {"qa": ["EI"], "EI": [30]}}, ""),
+        ("jacobian", {"over": {"qa": "uniform(0,4*pi)"}, "sample": 2}, ""),
+        ("jacobian", {"over": {"qa_dot": [30], "arm.v1": [30]}}, ""),
+    ],
+)  # fmt: skip
+def test_angles_that_look_like_degrees_are_told_once(arm, question, given, told):
+    """As elsewhere, before anything is computed."""
+    doubt = f"{told} is beyond 2 pi: is it in degrees? (write {told.rpartition(' ')[2]}*deg)"
+    assert [*arm.sweep(question, **given).tally.doubts()] == ([doubt] if told else [])
+
+
+def test_a_file_of_cases_may_have_degrees(arm):
+    """What is written as an expression is meant."""
+    for cells, told in ((["0.5", "60"], 1), (["0.5", "400*deg"], 0)):
+        columns = grammar.table([["qa", *cells]], "cases.csv").columns
+        assert len([*arm.sweep("jacobian", cases=columns).tally.doubts()]) == told
+
+
+def test_what_a_robot_cannot_tell_is_not_only_unknown(arm):
+    floating = kronbot.load("floating-canadarm")
+    for robot, why in ((floating, "its base floats"), (kronbot.load("canadarm"), "its drives do not hold q1, q2, q3 ")):
+        with pytest.raises(UsageError, match=f"hold no 'residual_amplitude' here: {why}"):
+            robot.sweep("simulate", {"duration": [1]}, keep="residual_amplitude")
+    with pytest.raises(UsageError, match="hold no 'h' here: it belongs to a motion"):
+        arm.sweep("dynamics", {"EI": [1]}, keep="h")
 
 
 def test_inertias_are_masses_and_their_moments(arm):
