@@ -251,7 +251,9 @@ def whole(value: Value) -> object:
 def in_degrees(robot: Robot, meant: Sequence[Meaning], cases: Cases, given: Mapping[str, object]) -> Iterator[str]:
     """What is to be said of the first angle that looks like degrees, of what is ``given`` by name."""
     units = dict(zip(robot.coordinates, robot.units, strict=True))
-    turning = {word: {name for name, unit in units.items() if unit == "rad"} for word in ("q", "to", "limits")}
+    turning = {
+        word: {name for name, unit in units.items() if unit == "rad"} for word in ("q", "to", "limits", "deviation")
+    }
     turning["inverse"] = {*RPY}
     for name, meaning in zip(cases.names, meant, strict=True):
         if meaning.keys and meaning.keys[0] in turning.get(meaning.argument or "", ()):

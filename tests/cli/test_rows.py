@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import kronbot
+from kronbot.cli.input.given import arguments
 from kronbot.cli.main import run
+from kronbot.cli.output.messages import untold
 
 ARM = """
 kronbot: 1
@@ -284,6 +286,32 @@ def test_no_values(text, command, option, arm, capsys):
     """An unset variable of a shell script is not a posture."""
     assert run([command, arm, option, text]) == 2
     assert f"Error: {option} is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "told"),
+    [
+        ("to", "q1=30", "q1 = 30"),
+        ("to", "q1=30*deg,q2=400*deg", None),
+        ("limits", "q1=-3:60,tip.a.y=90", "q1 = 60"),
+        ("limits", "q2=:-60", "q2 = -60"),
+        ("limits", "q1_dot=60", None),
+        ("deviation", "q1=0.1,q2=10", "q2 = 10"),
+        ("inverse", "0,0,0,0,0,90", "yaw = 90"),
+        ("q", "30,60", "q1 = 30"),
+        ("qd", "30,60", None),
+        ("effort_limits", "q1=60", None),
+    ],
+)
+def test_degrees_are_doubted_in_every_option_of_angles(option, text, told, arm, capsys):
+    """Once an option, and not by who only looks whether it makes sense."""
+    robot = kronbot.load(arm).model
+    with untold():
+        arguments(robot, {option: text})
+    assert capsys.readouterr().err == ""
+    arguments(robot, {option: text})
+    cure = f" is beyond 2 pi: is it in degrees? (write {(told or '').rpartition(' ')[2]}*deg)\n"
+    assert capsys.readouterr().err == (f"warning: --{option}: {told}{cure}" if told else "")
 
 
 def test_degrees_are_doubted_once(rows, arm, capsys):

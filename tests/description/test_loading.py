@@ -768,6 +768,15 @@ def test_warnings(text, expected):
     assert warnings(text) == expected
 
 
+def test_warnings_about_a_motion_have_their_place_in_it():
+    """Beside those of the file, whose motion it takes the place of."""
+    source = Source("r.yaml", robot(joint="{type: revolute, name: q1, limits: [-90, 1]}"), None)
+    described = load(source, motion="q1: {type: cycloidal, from: 0,\n  to: 90, duration: 1}")
+    assert [(each.file, each.line, each.column, each.text) for each in described.warnings] == [
+        ("r.yaml", 7, 48, source.text.splitlines()[6]), ("motion", 2, 7, "  to: 90, duration: 1}")
+    ]  # fmt: skip
+
+
 HIDDEN = "gravity: [0, 0, -9.81]  # note{}endpoint: {{link: a, position: [5, 0, 0]}}"
 
 

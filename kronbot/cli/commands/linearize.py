@@ -13,6 +13,7 @@ from kronbot.cli.input.asking import POINTS, Formulas
 from kronbot.cli.input.option import LISTED, option
 from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
+from kronbot.cli.output.messages import show_warnings
 from kronbot.description import choices
 from kronbot.errors import Argument, UsageError
 
@@ -157,6 +158,7 @@ def along_or_at(robot: Robot, asked: Mapping[str, Any]) -> tuple[Robot, str, dic
         return robot, "linearize", {word: value for word, value in others.items() if word not in OF_MOTION[1:]}
     _demand_none(asked, ABOUT_A_POINT, "--motion takes its points from the file, and has no state space")
     if motion:
-        robot = robot.with_motion(motion)
+        before, robot = robot.description.warnings, robot.with_motion(motion)
         options.keep_tables_apart(robot.description)
+        show_warnings(each for each in robot.description.warnings if each not in before)
     return robot, "linearize_along", {word: others[word] for word in ("lock", *OF_MOTION)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kronbot.cli.input import sweeps
 from kronbot.cli.input.asking import POINTS
@@ -21,6 +21,7 @@ def _named_of(option: str) -> Callable[[Robot, Any], object]:
     return lambda robot, text: named(text, option)
 
 
+Given = TypeVar("Given", bound="Mapping[str, str] | Mapping[str, str | list[str]]")
 # Tables that options name, in words.
 TABLES = {"through": "the file of places", "follow": "the path of the tip"}
 _FRAME_LOAD = "FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz"
@@ -30,10 +31,11 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
     "delta": lambda robot, text: values(robot, text, "--delta"),
     "tau": lambda robot, text: of_joints(robot, text, "--tau"),
     "calibration": lambda robot, text: of_joints(robot, text, "--calibration"),
-    **{word: _named_of(f"--{word}") for word in ("weights", "effort", "noise", "deviation")},
+    **{word: _named_of(f"--{word}") for word in ("weights", "effort", "noise")},
+    "deviation": lambda robot, text: _judged(robot, text, named(text, "--deviation"), "--deviation"),
     "to": lambda robot, text: of_joints(robot, text, "--to"),
     "effort_limits": lambda robot, text: _ranges(text, "--effort-limits"),
-    "limits": lambda robot, text: _limits(robot, text),
+    "limits": lambda robot, text: _judged(robot, text, _ranges(text, "--limits"), "--limits"),
     "robust": lambda robot, text: _ranges(text, "--robust"),
     "through": lambda robot, name: table(robot.description.source, name, "--through", TABLES["through"]),
     "follow": lambda robot, name: table(robot.description.source, name, "--follow", TABLES["follow"]),
@@ -50,14 +52,13 @@ def _ranges(text: str, option: str) -> dict[str, str | list[str]]:
     return {name: value.split(":") if ":" in value else value for name, value in named(text, option).items()}
 
 
-def _limits(robot: Robot, text: str) -> dict[str, str | list[str]]:
-    """Of columns, among which are angles."""
-    ranges = _ranges(text, "--limits")
+def _judged(robot: Robot, text: str, given: Given, option: str) -> Given:
+    """The same again, of columns or states, among which are angles that may be in degrees."""
     at, known = {name: i for i, name in enumerate(robot.coordinates)}, robot.description.values
-    ends = ((name, [each] if isinstance(each, str) else each) for name, each in ranges.items() if name in at)
-    numbers = {at[name]: [number(end, known, f"limits {name}") for end in pair if end] for name, pair in ends}
-    warn_of_degrees(robot, text, {i: max(each, key=abs, default=0.0) for i, each in numbers.items()}, "--limits")
-    return ranges
+    ends = ((name, [each] if isinstance(each, str) else each) for name, each in given.items() if name in at)
+    numbers = {at[name]: [number(end, known, f"{option[2:]} {name}") for end in pair if end] for name, pair in ends}
+    warn_of_degrees(robot, text, {i: max(each, key=abs, default=0.0) for i, each in numbers.items()}, option)
+    return given
 
 
 def named(text: str, option: str) -> dict[str, str]:

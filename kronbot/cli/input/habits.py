@@ -150,5 +150,5 @@ def _holders(whole: click.Command, option: str) -> list[str]:
 
 def angles(robot: Robot, option: str) -> list[int]:
     """Places of the coordinates that are angles; rates and torques are none."""
-    wanted = option in ("--q", "--delta", "--calibration", "--to", "--limits")
+    wanted = option in ("--q", "--delta", "--calibration", "--to", "--limits", "--deviation")
     return [i for i, unit in enumerate(robot.units) if wanted and unit == "rad"]

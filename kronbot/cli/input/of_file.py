@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from kronbot.cli.input.cases import wrong_values
 from kronbot.cli.input.given import arguments
+from kronbot.cli.output.messages import untold
 from kronbot.description.sweeping import Sweep
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, DescriptionError, UsageError
@@ -59,7 +60,8 @@ class OfFile:
             given = text if several == option.multiple else (text,) if option.multiple else ",".join(text)
             try:
                 value = option.process_value(context, given)
-                arguments(robot.model, {str(option.name): value})
+                with untold():  # until all options are known
+                    arguments(robot.model, {str(option.name): value})
             except click.UsageError as error:
                 wrong.append((path, error.message, False))
             except UsageError as error:
@@ -125,7 +127,8 @@ class OfFile:
             if (why := _refusal(lambda given=given: ask(**given))) is not None:
                 yield ("sweep", "keep", i), why, False
         for name, value in self.options.items():
-            case = Case({}, arguments(self.robot.model, {name: value}))
+            with untold():
+                case = Case({}, arguments(self.robot.model, {name: value}))
             if isinstance(answer := next(self.robot.answers(self.told.question, [case])), UsageError):
                 yield ("sweep", "options", name), str(answer), False
 

@@ -6,8 +6,9 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TextIO
 
@@ -27,6 +28,8 @@ _CUT = "..."
 # What tells warnings of one kind apart: names and numbers. So many of them have their lines told.
 _VALUES = re.compile(r"'[^']*'|[-+]?\d[-+\d.e]*(\*deg)?")
 SHOWN = 10
+# Whether warnings are for nobody.
+_HELD_BACK = ContextVar("_HELD_BACK", default=False)
 
 
 def show_error(error: KronbotError) -> None:
@@ -75,7 +78,19 @@ def show_doubts(texts: Iterable[str]) -> None:
         _warn(f"{_painted('warning:', 'yellow')} {escaped(text)}")
 
 
+@contextmanager
+def untold() -> Iterator[None]:
+    """What is doubted inside has been told already, or will be."""
+    before = _HELD_BACK.set(True)
+    try:
+        yield
+    finally:
+        _HELD_BACK.reset(before)
+
+
 def _warn(text: str) -> None:
+    if _HELD_BACK.get():
+        return
     with suppress(OSError):  # stderr is full: nobody hears it, and the answer is as it is
         click.echo(text, err=True, color=colourful(sys.stderr))
 
