@@ -23,7 +23,7 @@ from kronbot.description.moving import TableMotion
 from kronbot.description.quotients import first_slope, quotients
 from kronbot.description.shape_tables import ShapeTable, shapes_of
 from kronbot.description.wording import did_you_mean, quote, written
-from kronbot.description.yaml.source import decode, read_beside, realpath
+from kronbot.description.yaml.source import decode, lines_in, read_beside, realpath
 from kronbot.errors import DescriptionError, Mistake
 from kronbot.records import dataclass
 
@@ -209,7 +209,7 @@ class Table:
 
     def _lines(self) -> Iterator[TableLine]:
         """The lines that are not blank, at least one."""
-        lines = enumerate(self.text.splitlines(), start=1)
+        lines = enumerate(lines_in(self.text), start=1)
         return (TableLine(self.name, number, text) for number, text in lines if text.strip())
 
     def __reduce__(self) -> tuple[object, ...]:

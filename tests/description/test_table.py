@@ -33,6 +33,8 @@ def test_with_and_without_a_header(tmp_path):
     [
         ("0,1\n0,2\n", ["t.csv:2:1: the time 0 does not come after 0"]),
         ("t,q\n0,1\n", ["t.csv:1:1: 1 row of numbers, at least 2 are wanted"]),
+        ("0,1\u20281,2\n\r2,3,4\r\n", ["t.csv:1:1: two columns (time, value) are wanted here, not 3",
+                                    "t.csv:3:1: two columns (time, value) are wanted here, not 3"]),
         ("0,1,2\n1\n2,3\n", ["t.csv:1:1: two columns (time, value) are wanted here, not 3",
                              "t.csv:2:1: two columns (time, value) are wanted here, not 1"]),
         ("0,1\n1,nan\n2,inf\n3,1e999\n4,1_0\n5,x\n", [f"t.csv:{n}:3: '{v}' is not a finite number" for n, v in

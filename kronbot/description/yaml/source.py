@@ -22,7 +22,6 @@ from kronbot.system.platform import host
 
 STANDARD_INPUT_NAME = "<stdin>"
 _STANDARD_INPUT = ("-", "/dev/stdin")
-_LINE_END = re.compile("\r\n|\r|\n")
 _ROBOT_FILE = "a robot file begins with 'kronbot: 1'"
 _PIPED = "pipe it in and name it -"
 _TEXT_CURE = "kronbot.loads takes text, the command line reads it from stdin (-)"
@@ -209,6 +208,11 @@ def demand_plain_lines(name: str, text: str) -> None:
         raise _at(name, text, wrong.start(), f'{message}; take it out (in quotes write "\\u{ord(wrong[0]):04X}")')
 
 
+def lines_in(text: str) -> list[str]:
+    """The lines of a text, as editors count them: no other character ends one than CR and LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 def read_standard_input(limit: int, wanted: str = "a robot file") -> bytes:
     """All of standard input, at most ``limit`` bytes.
 
@@ -239,6 +243,6 @@ def _at_start(name: str, message: str) -> DescriptionError:
 
 
 def _at(name: str, text: str, place: int, message: str) -> DescriptionError:
-    before = _LINE_END.split(text[:place])
-    line = _LINE_END.split(text)[len(before) - 1]
+    before = lines_in(text[:place])
+    line = lines_in(text)[len(before) - 1]
     return DescriptionError([Mistake(len(before), len(before[-1]) + 1, message, name, line)])

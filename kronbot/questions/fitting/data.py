@@ -16,7 +16,16 @@ from kronbot.description.csv_lines import Line
 from kronbot.description.expressions.expression import CONSTANTS, Expression, ExpressionError, evaluate, parse
 from kronbot.description.mistakes import first_of
 from kronbot.description.wording import did_you_mean, listing, quote
-from kronbot.description.yaml.source import decode, exists, near_file, read_beside, read_bytes, realpath, within
+from kronbot.description.yaml.source import (
+    decode,
+    exists,
+    lines_in,
+    near_file,
+    read_beside,
+    read_bytes,
+    realpath,
+    within,
+)
 from kronbot.errors import Argument, DescriptionError, MeasurementError, Mistake, UsageError
 from kronbot.floats import Array
 from kronbot.records import dataclass
@@ -230,7 +239,7 @@ def _measured() -> Iterator[None]:
 def sheet(name: str, content: bytes) -> Sheet:
     """The content of a file that messages call so. Raises MeasurementError where it is too much, or no text."""
     with _measured():
-        return Sheet(name, decode(name, within(content, name, LARGEST), _WANTED).splitlines())
+        return Sheet(name, lines_in(decode(name, within(content, name, LARGEST), _WANTED)))
 
 
 @dataclass(frozen=True)
