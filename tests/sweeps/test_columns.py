@@ -15,6 +15,7 @@ from kronbot.questions.columns import unit_of_number
 from kronbot.sweeps import grammar
 from kronbot.sweeps.cases import Cases, Distribution, Draws
 from kronbot.sweeps.cells import form_of
+from kronbot.sweeps.doubts import Doubts
 from kronbot.sweeps.kept import LONGEST, split
 from kronbot.sweeps.names import meanings
 from kronbot.sweeps.work import Case
@@ -411,6 +412,13 @@ def test_a_file_of_cases_may_have_degrees(arm):
     for cells, told in ((["0.5", "60"], 1), (["0.5", "400*deg"], 0)):
         columns = grammar.table([["qa", *cells]], "cases.csv").columns
         assert len([*arm.sweep("jacobian", cases=columns).tally.doubts()]) == told
+
+
+def test_one_and_many_rows_are_one_kind_of_warning():
+    found = Doubts()
+    for case, text in enumerate(("1 row: a beam bends", "51 rows: a beam bends"), 1):
+        found.of_case(case, [text])
+    assert [*found.told(2)] == ["in 2 of 2 cases, first in case 1: 1 row: a beam bends"]
 
 
 def test_what_a_robot_cannot_tell_is_not_only_unknown(arm):
