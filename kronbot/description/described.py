@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from importlib import import_module
+from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from kronbot.cached import cached_property
@@ -58,6 +59,14 @@ class Description:
     def __repr__(self) -> str:
         """Which robot, and where it is written."""
         return f"<description of {self.robot.name}, {self.source.name}>"
+
+    @property
+    def files(self) -> Iterator[tuple[PurePath, str]]:
+        """Where what it was read from stands, in words: its file and its tables; nothing where it was a text."""
+        place = self.source.place
+        if place is not None:
+            yield place / PurePath(self.source.name).name, "the robot file"
+            yield from ((place / name, "a table of the robot") for name in self.tables)
 
     def with_overrides(self, changed: Mapping[str, str]) -> Description:
         """The same file with other expressions in some more of its parameters. Raises like :func:`load`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +12,7 @@ from types import ModuleType
 from kronbot.errors import LIMITS, Failure, UsageError, not_loaded, said
 from kronbot.system import private
 from kronbot.system.platform import host
+from kronbot.system.programs import search_path
 
 FOLDERS = (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache"))
 # Where fonts are looked for, by matplotlib itself and by fontconfig, which it asks for them.
@@ -36,10 +37,14 @@ def import_matplotlib() -> None:
         raise UsageError(
             "matplotlibrc in the current folder has more than a megabyte, which no settings have: remove it"
         )
-    log = logging.getLogger("matplotlib")
-    silent, log.disabled = log.disabled, True  # what it says of settings, in their own words: pictures use none of them
+    # What it says, in its own words, of settings, which pictures do not use, and of a list that it cannot write.
+    logs = [logging.getLogger(name) for name in ("matplotlib", "matplotlib.font_manager")]
+    silent = [log.disabled for log in logs]
+    for log in logs:
+        log.disabled = True
     try:
-        with _elsewhere() if host.OWNERS and not _own() else nullcontext():
+        # Fontconfig's program is asked for fonts.
+        with _elsewhere() if host.OWNERS and not _own() else nullcontext(), _environment({"PATH": search_path()}):
             import matplotlib.font_manager  # noqa: F401
     except (ImportError, OSError) as error:
         limit = not_loaded(error) or (said(error) if isinstance(error, OSError) and error.errno in LIMITS else "")
@@ -47,7 +52,8 @@ def import_matplotlib() -> None:
             raise Failure(f"cannot load matplotlib: {limit}") from None
         raise
     finally:
-        log.disabled = silent
+        for log, before in zip(logs, silent, strict=True):
+            log.disabled = before
 
 
 def with_fonts() -> ModuleType:
@@ -84,15 +90,23 @@ def _elsewhere() -> Iterator[None]:
     """A folder for matplotlib, and a home without fonts, that go when these are known, with an interruption, too."""
     from tempfile import TemporaryDirectory  # here, since every command imports this module
 
-    with TemporaryDirectory(prefix="kronbot-", ignore_cleanup_errors=True) as for_now:
-        places = {"MPLCONFIGDIR": for_now, "HOME": for_now} | dict.fromkeys(FONTS, for_now)
-        before = {name: os.environ.get(name) for name in places}
-        os.environ.update(places)
-        try:
-            yield
-        finally:
-            for name, chosen in before.items():
-                if chosen is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = chosen
+    with (
+        TemporaryDirectory(prefix="kronbot-", ignore_cleanup_errors=True) as for_now,
+        _environment(dict.fromkeys(("MPLCONFIGDIR", "HOME", *FONTS), for_now)),
+    ):
+        yield
+
+
+@contextmanager
+def _environment(places: Mapping[str, str]) -> Iterator[None]:
+    """Variables of the process for now."""
+    before = {name: os.environ.get(name) for name in places}
+    os.environ.update(places)
+    try:
+        yield
+    finally:
+        for name, chosen in before.items():
+            if chosen is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = chosen

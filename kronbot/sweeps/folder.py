@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from itertools import chain, compress
 from stat import S_ISREG
 
 from kronbot.errors import UsageError
 from kronbot.records import dataclass
 from kronbot.sweeps import archive
-from kronbot.sweeps.output import Chunks, Obstacle, as_csv, rows
+from kronbot.sweeps.kept import CASE
+from kronbot.sweeps.output import APPEARED, Chunks, Obstacle, as_csv, rows
 from kronbot.sweeps.work import Task
 from kronbot.system.interruption import interruptions
 from kronbot.system.platform import host
@@ -25,7 +27,12 @@ TABLE, KEY = "cases.csv", "sweep.json"
 # Is in the room of a folder that grows and of the one that it replaces: whatever is in there may be removed.
 MARK = "unfinished"
 PARTS = NEW, OLD = "new", "old"
-_OWN = re.compile(rf"[0-9]+\.(npz|json)|cases\.csv|sweep\.json|{MARK}")
+_CASE = re.compile(r"([0-9]+)\.(npz|json)")
+_OWN = re.compile(rf"{_CASE.pattern}|cases\.csv|sweep\.json|{MARK}")
+# Bytes of its own file, and of the first and the last line of the table.
+LONGEST, LINE = 1 << 26, 1 << 20
+# What the system says where a folder is to appear and something stands, or is to be moved away and is none.
+_THERE = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
 # More files in a folder are of use to nobody.
 MOST = 1_000_000
 FORMATS = (".npz", ".json")
@@ -52,16 +59,19 @@ class Folder:
             return Obstacle("no folder can be put there", False)
         if fault := target.fault(found, True):
             return Obstacle(fault, False)
-        names = target.folder.names(target.name)
-        if not _of_sweep(target.folder, names, f"{target.name}/"):
-            return Obstacle("the folder holds other files than those of a sweep: take another name", False)
-        if names and not host.own(found):
+        with suppress(OSError):  # where the current folder has been removed
+            if os.path.samestat(found, os.stat(os.curdir)):
+                return Obstacle("that is the current folder, which would be exchanged for another one", False)
+        if not target.folder.names(target.name):
+            return None
+        if not host.own(found):
             return Obstacle("the folder belongs to another user: take another name", False)
-        if names:
-            with closing(target.folder.inner(target.name)) as inside:
-                if not inside.writable():
-                    return Obstacle("the folder is read-only: chmod u+w it, or take another name", False)
-        return Obstacle("the folder is there already") if names else None
+        with closing(target.folder.inner(target.name)) as inside:
+            if not _of_sweep(inside):
+                return Obstacle("the folder holds other files than those of a sweep: take another name", False)
+            if not inside.writable():
+                return Obstacle("the folder is read-only: chmod u+w it, or take another name", False)
+        return Obstacle("the folder is there already")
 
     def save(self, target: Target, task: Task, chunks: Chunks) -> None:
         """The folder appears by being renamed, out of a marked room where all is that a kill may leave behind."""
@@ -94,15 +104,17 @@ class Folder:
         """Take the name, from a folder that was there ``before``: others may have used it since, or exchanged it."""
         folder = target.folder
         if not target.overwrite or target.found() is None or before is None or not host.own(before):
-            room.rename(NEW, target.name, folder)  # where nothing is, or an empty folder
+            with _said():
+                room.rename(NEW, target.name, folder)  # where nothing is, or an empty folder
             target.demand_own(mine, target.name)
             return
         folder.rename(target.name, OLD, room)
         try:
-            with closing(room.inner(OLD)) as replaced:
-                if not _own(replaced) or not os.path.samestat(replaced.status(), before):
-                    raise OSError(errno.ENOTEMPTY, "other files have come into the folder meanwhile")
-            room.rename(NEW, target.name, folder)
+            with _said(), closing(room.inner(OLD)) as replaced:
+                if not _of_sweep(replaced) or not os.path.samestat(replaced.status(), before):
+                    raise OSError(errno.ENOTEMPTY, "other files have come into the folder meanwhile: move them away")
+            with _said():
+                room.rename(NEW, target.name, folder)
             target.demand_own(mine, target.name)
         except BaseException:
             try:
@@ -169,10 +181,11 @@ def _remove(folder: host.Folder, name: str, inside: host.Folder, parts: Sequence
     """Remove what sweeps put into a folder that is held open, its mark and itself if nothing else is left."""
     for part in parts:
         with suppress(OSError), closing(inside.inner(part)) as inner:
-            if _own(inner):
+            if (_own if part == NEW else _of_sweep)(inner):
                 _remove(inside, part, inner)
     with suppress(OSError):
-        for file in inside.names():
+        # What tells that it is a sweep's goes last: a kill may come between.
+        for file in sorted(inside.names(), key=(TABLE, KEY).__contains__):
             if _OWN.fullmatch(file) and file != MARK:
                 with suppress(OSError):
                     inside.remove(file)
@@ -192,13 +205,65 @@ def _inherit(inside: host.Folder, before: os.stat_result) -> None:
 
 
 def _own(inside: host.Folder, parts: Sequence[str] = ()) -> bool:
-    """Whether there is nothing in a folder but files that sweeps put there, and parts of theirs."""
-    return _of_sweep(inside, [name for name in inside.names() if name not in parts])
+    """Whether there is nothing in a folder but files with names that sweeps give, and parts of theirs."""
+    return _plain(inside, [name for name in inside.names() if name not in parts])
 
 
-def _of_sweep(folder: host.Folder, names: Iterable[str], place: str = "") -> bool:
-    """Whether all that is called so at a place in a folder are files that sweeps put there."""
+def _plain(inside: host.Folder, names: Iterable[str]) -> bool:
+    """Whether names in a folder are of files, and such as sweeps give."""
     return all(
-        _OWN.fullmatch(name) and ((found := folder.found(place + name)) is None or S_ISREG(found.st_mode))
-        for name in names
+        _OWN.fullmatch(name) and ((found := inside.found(name)) is None or S_ISREG(found.st_mode)) for name in names
     )
+
+
+def _of_sweep(inside: host.Folder) -> bool:
+    """Whether a folder is empty, or holds what a sweep has written, as its own file and its table tell, and nothing
+    else; cases may be missing.
+
+    Raises OSError for what cannot be read.
+    """
+    names = inside.names()
+    cases = [found for name in names if (found := _CASE.fullmatch(name))]
+    if not _plain(inside, names) or MARK in names:
+        return False
+    if not names:
+        return True
+    if KEY not in names or not (columns := _columns(inside)):
+        return False
+    if TABLE not in names:
+        return not cases
+    last = _last(inside, columns)
+    return len({found[2] for found in cases}) <= 1 and all(
+        len(found[1]) == len(str(last)) and 0 < int(found[1]) <= last for found in cases
+    )
+
+
+def _columns(inside: host.Folder) -> list[str]:
+    """Of the sweep that its own file tells of; none where it is no sweep's."""
+    with open(inside.open(KEY, os.O_RDONLY), "rb") as file, suppress(ValueError, RecursionError):
+        return Task.columns_told(json.loads(file.read(LONGEST)))
+    return []
+
+
+def _last(inside: host.Folder, columns: Sequence[str]) -> int:
+    """The number of the last case in the table, 0 where it is not that of the columns."""
+    with open(inside.open(TABLE, os.O_RDONLY), "rb") as table:
+        head = table.readline(LINE)
+        table.seek(max(len(head), table.seek(0, os.SEEK_END) - LINE))
+        lines = table.read().splitlines()
+    with suppress(ValueError, csv.Error):
+        (names,) = csv.reader([head.decode()])
+        if names[:1] == [CASE] and {*names} <= {*columns} and lines:
+            return int(lines[-1].partition(b",")[0])
+    return 0
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """What is in the way of a folder that is renamed is told by what has happened: names of parts say nothing."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or error.errno not in _THERE:
+            raise
+        raise OSError(errno.EEXIST, APPEARED) from None

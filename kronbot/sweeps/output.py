@@ -17,6 +17,7 @@ from kronbot.version import __version__
 
 # What there is, in the order of the cases, as often as somebody asks.
 Chunks = Callable[[], Iterable[Done]]
+APPEARED = "something has appeared there meanwhile and stays: move it away"
 
 
 class Obstacle(NamedTuple):
@@ -71,7 +72,7 @@ class File:
             try:
                 publish([(target, draft)], [1])
             except FileExistsError:  # its journal stays, to go on with
-                raise OSError(errno.EEXIST, "something has appeared there meanwhile and stays") from None
+                raise OSError(errno.EEXIST, APPEARED) from None
 
     def holds(self, target: Target, task: Task) -> bool:
         """As its content says."""

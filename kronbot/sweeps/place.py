@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -57,12 +57,14 @@ class Place:
         Raises UsageError before anything is computed where it or a journal is in the way.
         """
         with self._found() as target:
+            if taken := target.taken(_read(task)):
+                raise UsageError(self._where, f": {taken}")
             self._demand_free(target)
             journal = Journal.beside(target, task.key, task.cases.count, self.resume, self.overwrite, task.kept.hidden)
             begun = replace(task, kept=task.kept.hiding(journal.hidden))
             whole = False
             try:
-                with _going_on(journal, task.cases.count):
+                with self._going_on(journal, task.cases.count):
                     for done in compute(begun, journal.spans):
                         journal.add(done)
                     self.form.save(target, begun, journal.chunks)
@@ -103,6 +105,20 @@ class Place:
             raise UsageError(self._where, ": the folder that it is to be in is read-only")
 
     @contextmanager
+    def _going_on(self, journal: Journal, count: int) -> Iterator[None]:
+        """What stops a computation of so many cases in here says what is kept, and how to go on with it."""
+        try:
+            yield
+        except (KeyboardInterrupt, Interrupted):
+            raise Interrupted("interrupted", *_kept(journal, count)) from None
+        except ComputationError as error:
+            raise ComputationError(*error.args, *_kept(journal, count)) from None
+        except OSError as error:
+            there = f"; {_done(journal)} of {count} cases are in the journal {journal.name}: "
+            kept = (there, Argument("resume"), " goes on with it") if journal.places else ()
+            raise Failure(self._where, f": {said(error)}", *kept) from None
+
+    @contextmanager
     def _found(self) -> Iterator[Target]:
         try:
             target = Target.at(self.path, self.overwrite)
@@ -125,19 +141,22 @@ def place_of(output: str | None, overwrite: bool, resume: bool) -> Place | None:
     return None if output is None else Place.named(output, overwrite, resume)
 
 
-@contextmanager
-def _going_on(journal: Journal, count: int) -> Iterator[None]:
-    """What stops a computation of so many cases in here says what is kept, and how to go on with it."""
-    try:
-        yield
-    except (KeyboardInterrupt, Interrupted):
-        raise Interrupted("interrupted", *_kept(journal, count)) from None
-    except ComputationError as error:
-        raise ComputationError(*error.args, *_kept(journal, count)) from None
+def _read(task: Task) -> dict[tuple[int, int], str]:
+    """The files that a robot was read from, in words, by device and inode."""
+    read: dict[tuple[int, int], str] = {}
+    for path, what in task.robot.model.description.files:
+        with suppress(OSError, ValueError):
+            found = os.stat(path)
+            read[found.st_dev, found.st_ino] = what
+    return read
+
+
+def _done(journal: Journal) -> int:
+    return sum(stop - start for start, stop in journal.spans)
 
 
 def _kept(journal: Journal, count: int) -> tuple[str | Argument, ...]:
-    done = sum(stop - start for start, stop in journal.spans)
+    done = _done(journal)
     if not done:
         return (" before the first case: nothing is kept",)
     return f" after {done} of {count} cases; ", Argument("resume"), " goes on with what is computed"

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import platform
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -103,6 +104,22 @@ class Task:
         }
         found: dict[str, object] = json.loads(json.dumps(parts))
         return found
+
+    @staticmethod
+    def columns_told(key: object) -> list[str]:
+        """The columns of the sweep that a key, read from somewhere, tells of, whichever version of kronbot has
+        written it; none where it is no key."""
+        match key:
+            case {
+                "robot": str(robot),
+                "question": str(),
+                "options": dict(),
+                "cases": list(),
+                "columns": [*columns],
+                "versions": {"kronbot": str()},
+            } if re.fullmatch("[0-9a-f]{64}", robot) and all(isinstance(name, str) for name in columns):
+                return columns
+        return []
 
     @cached_property
     def units(self) -> Mapping[str, str]:

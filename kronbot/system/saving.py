@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import PurePath
@@ -91,6 +91,21 @@ class Target:
     def same(self, other: Target) -> bool:
         """Whether the two are one place."""
         return self.name == other.name and os.path.samestat(self.folder.status(), other.folder.status())
+
+    def taken(self, read: Mapping[tuple[int, int], str]) -> str:
+        """Which file that is read, of those by device and inode, stands here, or in a folder that does; "" for none.
+
+        Raises OSError for a folder that cannot be listed.
+        """
+        found = self.found()
+        if found is None or not read:
+            return ""
+        inside = stat.S_ISDIR(found.st_mode)
+        names = [f"{self.name}/{each}" for each in self.folder.names(self.name)] if inside else [self.name]
+        for each in filter(None, map(self.folder.found, names)):
+            if what := read.get((each.st_dev, each.st_ino)):
+                return f"{what} is in that folder" if inside else f"that is {what} itself"
+        return ""
 
     def fault(self, found: os.stat_result | None, folder: bool = False) -> str:
         """Why the system would let nobody put a file, or a ``folder``, where this is ``found``; "" where it would."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kronbot.system.interruption import UNFINISHED
 from kronbot.system.platform import host
+from kronbot.system.programs import search_path
 
 # Bytes kept of what the program says; blocks (512 or 1024 bytes) that a file of its may have.
 SAID, BLOCKS = 4000, 500_000
@@ -46,7 +47,7 @@ class Supervised:
                 self._process = subprocess.Popen(
                     ["/bin/sh", "-c", SCRIPT, "sh", *command],
                     cwd=place,
-                    env=os.environ | {"TMPDIR": str(place)},
+                    env=os.environ | {"TMPDIR": str(place), "PATH": search_path()},
                     stdin=subprocess.PIPE,
                     stdout=trouble,
                     stderr=trouble,

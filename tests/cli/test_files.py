@@ -768,6 +768,38 @@ def test_what_an_answer_comes_from_is_never_replaced(tmp_path, monkeypatch, caps
     assert "--plot r.png: that is the file of rows itself" in capsys.readouterr().err
 
 
+def test_what_a_sweep_comes_from_is_never_replaced(tmp_path, monkeypatch, capsys):
+    """By files or by folders that it is in; each is named before anything is computed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("kronbot.sweeps.driver.Driver.chunks", lambda self: pytest.fail("computed"))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "link").symlink_to("in")
+    link = LINK.replace("{type: fixed}", "{type: revolute, name: q1}")
+    moved = ROBOT + f"links: [{link}]\nmotion: {{q1: {{type: table, file: in/cases.csv}}}}\n"
+    (tmp_path / "r.yaml").write_text(moved)
+    (tmp_path / "in" / "1.json").write_text(ROBOT + f"links: [{link}]\n")
+    (tmp_path / "in" / "cases.csv").write_text("t,q1\n0,0\n1,1\n2,0\n3,1\n")
+    (tmp_path / "in" / "2.npz").write_text("q1\n0.1\n")
+    before = {each.name: each.read_text() for each in (tmp_path / "in").iterdir()}
+    for asked, output, words in (
+        (["check", "in/1.json", "--over", "q1=0,1"], "in/.json", "the robot file is in that folder"),
+        (["check", "r.yaml", "--over", "q1=0,1"], "in", "a table of the robot is in that folder"),
+        (["check", "khang", "--cases", "in/2.npz"], "link/", "the file of cases is in that folder"),
+        (["jacobian", "r.yaml", "--q", "@link/2.npz", "--over", "order=0,1"], "in/", "is in that folder"),
+        (["plan", "khang", "--follow", "in/2.npz", "--over", "mE=0,1"], "link", "path of the tip is in that folder"),
+        (
+            ["plan", "khang", "--follow", "in/cases.csv", "--over", "mE=0,1"],
+            "in/cases.csv",
+            "the path of the tip itself",
+        ),
+    ):
+        assert run(["sweep", *asked, "-o", output, "--overwrite"]) == 2
+        assert words in (told := capsys.readouterr().err) and told.startswith(f"Error: -o {output}: ")
+    assert {each.name: each.read_text() for each in (tmp_path / "in").iterdir()} == before
+    assert run(["sweep", "check", "khang", "--over", "EI=1,2", "-o", "p.svg/", "--plot", "p.svg"]) == 2
+    assert capsys.readouterr().err == "Error: -o p.svg/: that is what --plot p.svg writes\n"
+
+
 @pytest.mark.parametrize("more", [rare(">> rows.csv"), "1<> rows.csv"])
 def test_an_answer_that_goes_to_what_it_comes_from_by_stdout(tmp_path, more):
     """Would never end, or spoil what is still to be read."""

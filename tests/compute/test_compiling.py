@@ -422,14 +422,21 @@ def test_the_folder_is_private(kept):
 # Where there is no native code
 
 
-@pytest.mark.parametrize("settings", [{"CC": "/nothing/cc"}, {"PATH": ""}, {"CC": "'"}])
-def test_no_compiler(settings, monkeypatch, reasons):
-    """None, and a debug line."""
+@pytest.mark.parametrize("settings", [{"CC": "/nothing/cc"}, {"PATH": ""}, {"CC": "'"}, {"PATH": f":.:{os.pardir}/in"}])
+def test_no_compiler(settings, tmp_path, monkeypatch, reasons):
+    """None, and a debug line; what is called so in the current folder is not asked."""
+    place = tmp_path / "in"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    for each in ("cc", "gcc", "clang"):
+        Path(each).write_text(f"#!/bin/sh\n: >{tmp_path}/asked\n")
+        Path(each).chmod(0o700)
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     assert native(sample()) is None
     assert cached(sample()) is None
     assert "no native code: " in reasons()
+    assert not (tmp_path / "asked").exists()
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,17 @@ def test_settings_that_cannot_be_read_are_told(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_list_of_fonts_that_cannot_be_written_is_no_news(tmp_path):
+    """Nor is a program of the current folder asked for fonts."""
+    program = tmp_path / "fc-list"
+    program.write_text(f"#!/bin/sh\n: >{tmp_path}/asked\n")
+    program.chmod(0o700)
+    path = f":.:{os.environ.get('PATH', '')}"
+    told = begin(tmp_path, HOME=str(tmp_path), MPLCONFIGDIR="/proc", PATH=path)  # not even root writes there
+    assert (told.returncode, told.stderr) == (0, "") and not (tmp_path / "asked").exists()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["HOME", rare("MPLCONFIGDIR"), rare("XDG_CACHE_HOME")])
 def test_folders_of_others_are_left_alone(tmp_path, where):
     (tmp_path / "own").mkdir(mode=0o700)

@@ -11,6 +11,7 @@ import stat
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from thinned import rare
 
 import kronbot
 from kronbot.cli.main import run
+from kronbot.description.shipped import shipped_robots
 from kronbot.errors import Interrupted, KronbotError, UsageError
 from kronbot.sweeps import folder, journal
 from kronbot.sweeps import output as written_as
@@ -171,7 +173,9 @@ def test_a_folder_appears_whole_and_goes_on(tmp_path, monkeypatch):
         return write(self, cells)
 
     monkeypatch.setattr(Folder, "_content", full)
-    with pytest.raises(KronbotError, match="No space left"):
+    with pytest.raises(
+        KronbotError, match="No space left on device; 30 of 30 cases are in .* runs.part: resume goes on"
+    ):
         list(in_folder(path, robot=Cheap(str(log))))
     monkeypatch.undo()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["log", "runs.part", "wanted"]
@@ -270,10 +274,12 @@ def test_a_kill_at_any_step_leaves_nothing_for_good(tmp_path, monkeypatch, repla
 
         return one
 
+    key = json.dumps(swept(Cheap(), {"EI": [1]}).task.key)
+
     def fill(self, inside, content, chunks):
-        for name in ("1.json", "cases.csv"):
+        for name, text in (("sweep.json", key), ("cases.csv", "case,EI\n1,1\n"), ("1.json", content)):
             with open(inside.open(name, os.O_WRONLY | os.O_CREAT), "w") as file:
-                file.write(content)
+                file.write(text)
 
     def save(content):
         target = saving.Target.at(str(tmp_path / "runs"), True)
@@ -447,17 +453,98 @@ def test_only_folders_of_sweeps_are_replaced(tmp_path):
     assert in_folder(path, "0:2:40", overwrite=True).failed == 0
     assert len(files(path)) == 42
     assert [each.name for each in tmp_path.iterdir()] == ["runs"]
-    (path / "mine.txt").touch()
-    for given in ({}, {"overwrite": True}):
-        with pytest.raises(UsageError, match="other files than those of a sweep"):
-            list(in_folder(path, **given))
-    assert len(files(path)) == 43
+    for name in ("mine.txt", "41.npz", "1.npz", "01.json", "unfinished"):
+        (path / name).touch()
+        for given in ({}, {"overwrite": True}):
+            with pytest.raises(UsageError, match="other files than those of a sweep"):
+                list(in_folder(path, **given))
+        assert len(files(path)) == 43
+        (path / name).unlink()
+    (path / "40.npz").unlink()  # what is missing is nobody's
+    assert in_folder(path, "0:2:3", overwrite=True).failed == 0 and len(files(path)) == 5
     (tmp_path / "file").touch()
     for name, words in (("file", "a file, not a folder"), (".", "no folder can"), ("..", "no folder can")):
         with pytest.raises(UsageError, match=words):
             list(in_folder(f"{tmp_path}/{name}", overwrite=True))
     with pytest.raises(UsageError, match="1000000 at most"):
         in_folder(tmp_path / "many", "0:1:1e7")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("sweep.json", b"a"), ("sweep.json", b"{}"), ("sweep.json", b"[" * 100_000), ("sweep.json", None),
+        ("cases.csv", b"EI\n1\n2\n3\n"), ("cases.csv", b"case,mass,error\n3,1,\n"), ("cases.csv", b"case,EI\n"),
+        ("cases.csv", b"case,EI\n2,1\n"), ("cases.csv", b'case,"\xff\n3,1\n'), ("cases.csv", None),
+    ],
+)  # fmt: skip
+def test_folders_of_sweeps_are_known_by_what_is_in_them(tmp_path, name, content):
+    """Names alone are anybody's."""
+    path = tmp_path / "runs"
+    assert in_folder(path, "0:2:3").failed == 0
+    if content is None:
+        (path / name).unlink()
+    else:
+        (path / name).write_bytes(content)
+    before = files(path)
+    with pytest.raises(UsageError, match="other files than those of a sweep"):
+        list(in_folder(path, overwrite=True))
+    assert files(path) == before
+
+
+def test_no_folder_replaces_what_it_comes_from(tmp_path, monkeypatch):
+    """In the library, by whatever name; nor does a file."""
+    monkeypatch.chdir(tmp_path)
+    assert in_folder("runs", "0:2:3").failed == 0
+    text = shipped_robots()["khang"].read_text()
+    (tmp_path / "runs" / "1.npz").write_text(text)
+    os.symlink("runs", "link")
+    for robot, names in (("runs/1.npz", ("runs/", "runs", "link/", "runs/.json")), ("link/1.npz", ("runs/",))):
+        asked = kronbot.load(robot)
+        for name in names:
+            with pytest.raises(UsageError, match="the robot file is in that folder"):
+                list(asked.sweep("check", {"EI": [20]}, output=name, overwrite=True))
+    os.link("runs/1.npz", "khang.csv")
+    with pytest.raises(UsageError, match="that is the robot file itself"):
+        list(asked.sweep("check", {"EI": [20]}, output="khang.csv", overwrite=True))
+    assert (tmp_path / "runs" / "1.npz").read_text() == text
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere the current folder cannot be moved")
+def test_the_current_folder_is_not_exchanged(tmp_path, monkeypatch):
+    (tmp_path / "runs").mkdir()
+    monkeypatch.chdir(tmp_path / "runs")
+    with pytest.raises(UsageError, match="that is the current folder, which would be exchanged"):
+        list(in_folder("../runs"))
+
+
+@pytest.mark.parametrize("appears", [lambda path: (path / "in").mkdir(parents=True), Path.touch])
+def test_what_comes_where_a_folder_is_to_appear_stays(tmp_path, monkeypatch, appears):
+    """The journal stays, too, and goes on when the place is free, or beside another name."""
+    path = tmp_path / "runs"
+    meanwhile(monkeypatch, lambda: appears(path))
+    told = (
+        "output .*runs: something has appeared there meanwhile and stays: move it away; "
+        "30 of 30 cases are in the journal runs.part: resume goes on with it$"
+    )
+    with pytest.raises(KronbotError, match=told):
+        list(in_folder(path))
+    assert left(tmp_path) == ["runs", "runs.part"]
+    (tmp_path / "runs.part").rename(tmp_path / "others.part")
+    monkeypatch.setattr(Driver, "chunks", lambda self: iter(()))  # nothing is computed
+    assert len(list(in_folder(tmp_path / "others", resume=True))) == 30
+    assert left(tmp_path) == ["others", "runs"]
+
+
+def test_a_folder_that_becomes_a_file_stays(tmp_path, monkeypatch):
+    path = tmp_path / "runs"
+    assert in_folder(path, "0:2:3").failed == 0
+    meanwhile(monkeypatch, lambda: (path.rename(tmp_path / "before"), path.write_text("theirs")))
+    with pytest.raises(
+        KronbotError, match="runs: something has appeared there meanwhile and stays: move it away; 3 of"
+    ):
+        list(in_folder(path, "0:2:3", overwrite=True))
+    assert path.read_text() == "theirs" and left(tmp_path) == ["before", "runs", "runs.part"]
 
 
 def test_what_cannot_be_written_is_found_before_anything_is_computed(tmp_path, monkeypatch):

@@ -130,9 +130,6 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
         out = replace(out, output=None)
     out.check(arrays=ARRAYS, also=ROBOT_SUFFIXES)
     given = fitting.arguments(asked)
-    for word, what in FILES.items():
-        if isinstance(given.get(word), str):
-            keep_apart(given[word], what)
     robot = subject.load(out)
     told, folder = robot.description.robot.fit, robot.description.source.folder
     if told is not None and folder is not None:

@@ -159,6 +159,6 @@ def along_or_at(robot: Robot, asked: Mapping[str, Any]) -> tuple[Robot, str, dic
     _demand_none(asked, ABOUT_A_POINT, "--motion takes its points from the file, and has no state space")
     if motion:
         before, robot = robot.description.warnings, robot.with_motion(motion)
-        options.keep_tables_apart(robot.description)
+        options.keep_files_apart(robot.description)
         show_warnings(each for each in robot.description.warnings if each not in before)
     return robot, "linearize_along", {word: others[word] for word in ("lock", *OF_MOTION)}

@@ -10,7 +10,6 @@ from kronbot.cli.input import completion, options
 from kronbot.cli.input.option import LISTED, option
 from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
-from kronbot.cli.output.files import keep_apart
 from kronbot.description import choices
 from kronbot.errors import UsageError
 
@@ -78,11 +77,8 @@ def plan(subject: Subject, out: Output, **asked: Any) -> None:
     out.check(arrays=tuple(array for word, array in held.items() if asked[word] is not None))
     if not asked["to"] and not asked["follow"]:
         raise UsageError("where to? --to q1=0.5,q2=0, or --follow tip.csv")
-    from kronbot.cli.input.given import TABLES, arguments
+    from kronbot.cli.input.given import arguments
 
-    for word, what in TABLES.items():
-        if asked[word] is not None:
-            keep_apart(asked[word], what)
     robot = subject.load(out)
     given = arguments(robot.model, asked)
     out.answer(f"planning for {robot.name}", lambda progress: robot.plan(**given, progress=progress))

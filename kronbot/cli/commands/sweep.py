@@ -17,7 +17,7 @@ from kronbot.cli.input.of_file import OfFile, left_out
 from kronbot.cli.input.option import Whole, option
 from kronbot.cli.input.options import Decorator, Subject
 from kronbot.cli.output.answers import Output, heard, save_page
-from kronbot.cli.output.files import check_outside, check_place, keep_apart, tell
+from kronbot.cli.output.files import check_folder, check_place, keep_apart, tell
 from kronbot.cli.output.messages import show_doubts, worded
 from kronbot.description import choices
 from kronbot.description.shipped import shipped_robots
@@ -280,8 +280,8 @@ def _check(out: Output, resume: bool) -> None:
             check_place("-o", out.output, out.overwrite or resume)
     out.check_picture()
     out.check_page()
-    if place is not None and place.form.apart:
-        check_outside(place.path)
+    if out.output is not None and place is not None and place.form.apart:
+        check_folder(out.output, place.path)
 
 
 def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:

@@ -73,7 +73,7 @@ class Subject:
         settings = settings_of(self.settings)
         model = MEMORY.recall(source, settings, self.order)
         described = description.load(source, settings) if model is None else model.description
-        keep_tables_apart(described)
+        keep_files_apart(described)
         shipped = source.folder in {path.parent for path in description.shipped_robots().values()}
         if not out.quiet and (judged or self.settings or not shipped):
             show_warnings(described.warnings)
@@ -84,11 +84,10 @@ class Subject:
         return Robot(MEMORY.built(described, settings, self.order) if model is None else model)
 
 
-def keep_tables_apart(described: Description) -> None:
-    """Raise UsageError where an answer would take the place of a table that a robot has read."""
-    for name in described.tables:
-        if described.source.folder is not None:
-            keep_apart(str(described.source.folder / name), "a table of the robot")
+def keep_files_apart(described: Description) -> None:
+    """Raise UsageError where an answer would take the place of a file that a robot was read from."""
+    for path, what in described.files:
+        keep_apart(str(path), what)
 
 
 def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Decorator:

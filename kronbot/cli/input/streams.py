@@ -61,6 +61,7 @@ class Piped:
 def table(robot: Source, name: str, option: str, what: str) -> str | Piped:
     """The name of a table, as it is, or what comes from a pipe or standard input. Raises UsageError."""
     if not piped(name):
+        keep_apart(name, what)
         return name
     from kronbot.questions.fitting.data import LARGEST
 

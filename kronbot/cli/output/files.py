@@ -41,9 +41,15 @@ class _Notes:
 
     def demand_apart(self) -> None:
         for place, target in self.written.values():
-            found = target.found()
-            if found is not None and (what := self.read.get((found.st_dev, found.st_ino))):
-                raise UsageError(f"{place}: that is {what} itself")
+            if taken := target.taken(self.read):
+                raise UsageError(f"{place}: {taken}")
+
+    def take(self, place: str, name: str, target: Target) -> None:
+        for other, (writer, taken) in self.written.items():
+            if other != name and target.same(taken):
+                raise UsageError(f"{place}: that is what {writer} writes")
+        self.written[name] = (place, target)
+        self.demand_apart()
 
 
 def _notes() -> _Notes:
@@ -103,21 +109,24 @@ def check_place(option: str, name: str, overwrite: bool) -> None:
         raise UsageError(f"{place}: the file is there already; --overwrite replaces it")
     if not target.folder.writable():
         raise UsageError(f"{place}: the folder {_folder(name)} is read-only")
+    _notes().take(place, name, target)
+
+
+def check_folder(name: str, folder: str) -> None:
+    """Raise UsageError where a file is to be in the folder that ``-o`` names and writes anew, or is read from there.
+
+    What else is in its way the sweep tells.
+    """
     notes = _notes()
-    for other, (writer, taken) in notes.written.items():
-        if other != name and target.same(taken):
-            raise UsageError(f"{place}: that is what {writer} writes")
-    notes.written[name] = (place, target)
-    notes.demand_apart()
-
-
-def check_outside(folder: str) -> None:
-    """Raise UsageError where a file is to be in a folder that ``-o`` writes anew, which has no room for others."""
-    with suppress(OSError):
-        there = os.stat(folder)
-        for place, target in _notes().written.values():
-            if os.path.samestat(target.folder.status(), there):
+    with suppress(OSError, ValueError):
+        target = Target.at(folder, False)
+        if context := click.get_current_context(silent=True):
+            context.call_on_close(target.folder.close)
+        there = target.found()
+        for place, other in notes.written.values():
+            if there is not None and os.path.samestat(other.folder.status(), there):
                 raise UsageError(f"{place}: -o writes that folder anew: name a place outside of it")
+        notes.take(f"-o {shown(name)}", name, target)
 
 
 def keep_apart(source: str, what: str) -> None:

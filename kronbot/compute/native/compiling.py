@@ -31,6 +31,7 @@ from kronbot.errors import said
 from kronbot.records import dataclass
 from kronbot.system import private
 from kronbot.system.platform import host
+from kronbot.system.programs import search_path
 from kronbot.version import __version__
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _compiler() -> _Compiler:
 
     given = shlex.split(os.environ.get("CC", ""))
     for name, *arguments in [given] if given else [[each] for each in COMPILERS]:
-        found = shutil.which(name)
+        found = shutil.which(name, path=search_path())
         if found is not None:
             program = os.path.realpath(found)
             status = os.stat(program)
