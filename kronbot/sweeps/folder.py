@@ -59,6 +59,8 @@ class Folder:
             return Obstacle("no folder can be put there", False)
         if fault := target.fault(found, True):
             return Obstacle(fault, False)
+        if found.st_dev != target.folder.status().st_dev:
+            return Obstacle("a file system of its own cannot be exchanged: name a folder in it", False)
         with suppress(OSError):  # where the current folder has been removed
             if os.path.samestat(found, os.stat(os.curdir)):
                 return Obstacle("that is the current folder, which would be exchanged for another one", False)
@@ -151,8 +153,9 @@ class Folder:
         return json.dumps(cells, ensure_ascii=False).encode() + b"\n"
 
     def holds(self, target: Target, task: Task) -> bool:
-        """As its own file says, with files of this format."""
-        if target.folder.found(f"{target.name}/{self._name(1, task)}") is None:
+        """As its own file says, with a file of this format for each case."""
+        names = target.folder.names(target.name)
+        if self._name(1, task) not in names or sum(map(bool, map(_CASE.fullmatch, names))) != task.cases.count:
             return False
         try:
             with open(target.folder.open(f"{target.name}/{KEY}", os.O_RDONLY), "rb") as file:

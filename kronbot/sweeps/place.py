@@ -88,7 +88,7 @@ class Place:
                     Journal.beside(target, task.key, task.cases.count, True, False).close(gone=True)
                 return True
             if not begun:
-                self._demand_free(target, ", and of another sweep")
+                self._demand_free(target, ", and of another sweep, or not all of this one")
             return False
 
     @property
@@ -99,8 +99,8 @@ class Place:
         """Raise UsageError where something stands there that is not to be replaced, and where nothing can be made."""
         found = self.form.obstacle(target)
         if found is not None and not (self.overwrite and found.replaceable):
-            cure = ("; ", Argument("overwrite"), " replaces it") if found.replaceable else ()
-            raise UsageError(self._where, f": {found.what}{more}", *cure)
+            cure = (f"{more}; ", Argument("overwrite"), " replaces it") if found.replaceable else ()
+            raise UsageError(self._where, f": {found.what}", *cure)
         if not target.folder.writable():
             raise UsageError(self._where, ": the folder that it is to be in is read-only")
 
@@ -116,7 +116,7 @@ class Place:
         except OSError as error:
             there = f"; {_done(journal)} of {count} cases are in the journal {journal.name}: "
             kept = (there, Argument("resume"), " goes on with it") if journal.places else ()
-            raise Failure(self._where, f": {said(error)}", *kept) from None
+            raise Failure(self._where, f": {said(error, place=False)}", *kept) from None
 
     @contextmanager
     def _found(self) -> Iterator[Target]:

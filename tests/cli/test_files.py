@@ -785,6 +785,7 @@ def test_what_a_sweep_comes_from_is_never_replaced(tmp_path, monkeypatch, capsys
         (["check", "in/1.json", "--over", "q1=0,1"], "in/.json", "the robot file is in that folder"),
         (["check", "r.yaml", "--over", "q1=0,1"], "in", "a table of the robot is in that folder"),
         (["check", "khang", "--cases", "in/2.npz"], "link/", "the file of cases is in that folder"),
+        (["check", "khang", "--over", "EI=1,2", "--scheduler", "in/1.json"], "in", "file of the scheduler is in that"),
         (["jacobian", "r.yaml", "--q", "@link/2.npz", "--over", "order=0,1"], "in/", "is in that folder"),
         (["plan", "khang", "--follow", "in/2.npz", "--over", "mE=0,1"], "link", "path of the tip is in that folder"),
         (

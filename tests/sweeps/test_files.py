@@ -138,6 +138,11 @@ def test_folders_hold_a_file_a_case(arm, tmp_path, name):
             assert held["energy_drift"] == alone.summary["energy_drift"] == float(row["energy_drift"])
     again = arm.sweep("simulate", over, step=0.005, workers=1, output=f"{tmp_path}/{name}", resume=True)
     assert again.finished
+    missing = runs / f"2{suffix}"
+    missing.rename(tmp_path / "missing")
+    with pytest.raises(UsageError, match="or not all of this one"):
+        assert again.finished
+    (tmp_path / "missing").rename(missing)
     with pytest.raises(UsageError, match="of another sweep"):
         assert arm.sweep("simulate", over, output=f"{tmp_path}/{name}", resume=True).finished
     other = "runs/" if suffix == ".json" else "runs/.json"
@@ -574,6 +579,10 @@ def test_what_cannot_be_written_is_found_before_anything_is_computed(tmp_path, m
         refused("x.svg: the folder is read-only", lambda: sweep("new.csv").plot(tmp_path / "x.svg"))
     refused("mine.svg: the file is there already", lambda: sweep("new.csv").plot(tmp_path / "mine.svg"))
     refused("a page ends in .html", lambda: sweep("new.csv").view(tmp_path / "mine.svg"))
+    with monkeypatch.context() as mounted:
+        status = folder.host.Folder.status
+        mounted.setattr(folder.host.Folder, "status", lambda each: os.stat_result([*status(each)[:2], -1, *[0] * 7]))
+        refused("a file system of its own cannot be exchanged", lambda: list(sweep("empty/")))
     monkeypatch.setattr(folder.host, "replaceable", lambda found, folder: False)  # as in a sticky folder of others
     refused("the file belongs to another user", lambda: list(sweep("other.csv")))
     refused("the folder belongs to another user", lambda: list(sweep("empty/")))

@@ -199,6 +199,8 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
     _check(out, given["resume"])
     if given["cases"] is not None:
         keep_apart(given["cases"], "the file of cases")
+    if given["scheduler"] is not None:  # an address is no file
+        keep_apart(given["scheduler"], "the file of the scheduler")
     robot = subject.load(out)
     source, told = robot.description.source, robot.description.robot.sweep
     of_file = OfFile.beneath(robot, told, asked) if told is not None and told.question == question else None
