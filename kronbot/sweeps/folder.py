@@ -154,14 +154,14 @@ class Folder:
 
     def holds(self, target: Target, task: Task) -> bool:
         """As its own file says, with a file of this format for each case."""
-        names = target.folder.names(target.name)
-        if self._name(1, task) not in names or sum(map(bool, map(_CASE.fullmatch, names))) != task.cases.count:
-            return False
         try:
+            names = target.folder.names(target.name)
+            if self._name(1, task) not in names or sum(map(bool, map(_CASE.fullmatch, names))) != task.cases.count:
+                return False
             with open(target.folder.open(f"{target.name}/{KEY}", os.O_RDONLY), "rb") as file:
                 known = json.dumps(task.key).encode()  # no more is read than it has
                 return bool(json.loads(file.read(len(known) + 1)) == task.key)
-        except (FileNotFoundError, ValueError, RecursionError):
+        except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
             return False
 
 

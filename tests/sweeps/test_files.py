@@ -471,6 +471,8 @@ def test_only_folders_of_sweeps_are_replaced(tmp_path):
     for name, words in (("file", "a file, not a folder"), (".", "no folder can"), ("..", "no folder can")):
         with pytest.raises(UsageError, match=words):
             list(in_folder(f"{tmp_path}/{name}", overwrite=True))
+        with pytest.raises(UsageError, match=words):
+            assert in_folder(f"{tmp_path}/{name}", resume=True).finished
     with pytest.raises(UsageError, match="1000000 at most"):
         in_folder(tmp_path / "many", "0:1:1e7")
 
