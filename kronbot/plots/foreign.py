@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
 
 from kronbot.errors import LIMITS, Failure, UsageError, not_loaded, said
-from kronbot.system import private
+from kronbot.system import environment, private
 from kronbot.system.platform import host
-from kronbot.system.programs import search_path
 
 FOLDERS = (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache"))
 # Where fonts are looked for, by matplotlib itself and by fontconfig, which it asks for them.
@@ -44,7 +43,8 @@ def import_matplotlib() -> None:
         log.disabled = True
     try:
         # Fontconfig's program is asked for fonts.
-        with _elsewhere() if host.OWNERS and not _own() else nullcontext(), _environment({"PATH": search_path()}):
+        safe = environment.for_now({"PATH": environment.search_path()})
+        with _elsewhere() if host.OWNERS and not _own() else nullcontext(), safe:
             import matplotlib.font_manager  # noqa: F401
     except (ImportError, OSError) as error:
         limit = not_loaded(error) or (said(error) if isinstance(error, OSError) and error.errno in LIMITS else "")
@@ -92,21 +92,6 @@ def _elsewhere() -> Iterator[None]:
 
     with (
         TemporaryDirectory(prefix="kronbot-", ignore_cleanup_errors=True) as for_now,
-        _environment(dict.fromkeys(("MPLCONFIGDIR", "HOME", *FONTS), for_now)),
+        environment.for_now(dict.fromkeys(("MPLCONFIGDIR", "HOME", *FONTS), for_now)),
     ):
         yield
-
-
-@contextmanager
-def _environment(places: Mapping[str, str]) -> Iterator[None]:
-    """Variables of the process for now."""
-    before = {name: os.environ.get(name) for name in places}
-    os.environ.update(places)
-    try:
-        yield
-    finally:
-        for name, chosen in before.items():
-            if chosen is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = chosen

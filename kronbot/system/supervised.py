@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from kronbot.system.environment import search_path
 from kronbot.system.interruption import UNFINISHED
 from kronbot.system.platform import host
-from kronbot.system.programs import search_path
 
 # Bytes kept of what the program says; blocks (512 or 1024 bytes) that a file of its may have.
 SAID, BLOCKS = 4000, 500_000

@@ -222,6 +222,18 @@ print(dask.config.get("distributed.client.preload"), os.environ["HOME"])
 """
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="programs of POSIX")
+def test_no_program_of_the_current_folder_is_asked_for_the_processor(tmp_path):
+    """Of which clients tell schedulers."""
+    (tmp_path / "uname").write_text(f"#!/bin/sh\n: >{tmp_path}/asked\n")
+    (tmp_path / "uname").chmod(0o700)
+    told = BEGIN + "import distributed.versions\ndistributed.versions.get_versions()\n"
+    environment = os.environ | {"PYTHONPATH": str(HERE.parent), "PATH": f":.:{os.environ['PATH']}"}
+    assert subprocess.run([sys.executable, "-c", told], cwd=tmp_path, env=environment, timeout=100).returncode == 0
+    assert not (tmp_path / "asked").exists()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="owners of POSIX")
 @pytest.mark.parametrize(
     "whose", [rare("own"), rare("linked"), "shared", rare("shared and empty"), rare("DASK_CONFIG")]

@@ -30,8 +30,8 @@ from kronbot.compute.native.subjects import Functions, Subject
 from kronbot.errors import said
 from kronbot.records import dataclass
 from kronbot.system import private
+from kronbot.system.environment import search_path
 from kronbot.system.platform import host
-from kronbot.system.programs import search_path
 from kronbot.version import __version__
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import platform
 import re
 import threading
 import time
@@ -20,7 +21,7 @@ from kronbot.description.wording import quote
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError, said
 from kronbot.sweeps.engines.interface import Lost
 from kronbot.sweeps.work import Done, Parcel
-from kronbot.system import private
+from kronbot.system import environment, private
 from kronbot.system.platform import host
 
 # How long (s) a scheduler may take to answer; how often one that works is asked for its workers.
@@ -156,17 +157,14 @@ def _imported() -> Any:
         if os.path.lexists(place):
             why = f"Dask's settings in {quote(place)} name code that it runs, and others can change them"
             raise UsageError(Argument("scheduler"), f": {why}; let them, and the folders above, be yours alone")
-    hidden = {name: os.environ.get(name) for name in foreign}
+    hidden = dict.fromkeys(foreign, f"{os.devnull}/none")  # what is not there yet may come
     try:
-        os.environ.update(dict.fromkeys(hidden, f"{os.devnull}/none"))  # what is not there yet may come
-        import distributed
+        with environment.for_now(hidden | {"PATH": environment.search_path()}):
+            import distributed
+
+            platform.processor()  # for which Dask asks: a program tells it, once
     except ImportError:
         raise UsageError(Argument("scheduler"), " needs Dask: pip install 'kronbot[cluster]'") from None
-    finally:
-        for name, value in hidden.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
     return distributed
 
 
