@@ -61,7 +61,7 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
     Those that are there.
     """
     told = result.series
-    result = replace(result, series=without_rounding(told, curves.ROUNDING))
+    result = replace(result, series=without_rounding(told, curves.ROUNDING, robot.coordinates))
     series = result.series
     wanted = commanded(robot, series["t"])
     strays: list[Curve] = []

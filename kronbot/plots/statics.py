@@ -188,15 +188,16 @@ def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> dict[str
     agree to rounding are named in the title.
     """
     results = {
-        order: replace(each, series=without_rounding({**each.series, **_sagged(robot, order, each)}, ROUNDING))
+        order: replace(each, series=without_rounding(series, ROUNDING, robot.coordinates))
         for order, each in results.items()
+        for series in ({**each.series, **_sagged(robot, order, each)},)
     }
     order, main = next(iter(results.items()))
     others = [(other, result) for other, result in results.items() if other != order]
     panels: dict[str, Panel] = {}
     kinds = {
         "torques": _torques(robot, main, swept),
-        "strains": _strains(main),
+        "strains": _strains(robot, main),
         "sags": [(f"{SAG}{axis}", f"displacement of the endpoint, {axis}", "m") for axis in "xyz"],
         "deflections": _deflections(robot),
         "twists": _twists(robot),
@@ -247,10 +248,10 @@ def _torques(robot: Robot, result: Result, swept: str) -> list[tuple[str, str, s
             sorted(words.items(), key=lambda each: rank(each[0]))]  # fmt: skip
 
 
-def _strains(result: Result) -> list[tuple[str, str, str]]:
+def _strains(robot: Robot, result: Result) -> list[tuple[str, str, str]]:
     """Those of the gauges, the first one first, relative to the calibration where there is one."""
     for kind, against in (("_relative", ", relative to the calibration"), ("", "")):
-        gauges = [name.partition(".")[2] for name in result.series if name.startswith(f"curvature{kind}.")]
+        gauges = [each.name for each in robot.file.statics.gauges if f"curvature{kind}.{each.name}" in result.series]
         if gauges:
             words = {"curvature": "curvature", "curvature_y": "curvature across (y)", "twist": "twist"}
             return [

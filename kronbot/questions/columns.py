@@ -84,17 +84,17 @@ def unit_of_kept(robot: Robot, name: str, number: bool = False) -> str:
     key = inner[1] if inner else name
     if number:
         return unit_of_number(robot, key)
-    if key.startswith(FREQUENCIES):
-        return "rad/s"
     try:
         return units_of(robot, [key])[key]
     except KeyError:
-        return ""
+        return "rad/s" if key.startswith(FREQUENCIES) else ""
 
 
 def swings(name: str, unit: str) -> bool:
-    """Whether a column is a frequency, which is told in Hz, too."""
-    return unit == "rad/s" and FREQUENCIES in name
+    """Whether a column is a frequency, which is told in Hz, too; rates of what is called like one are none."""
+    inner = _INNER.fullmatch(name)
+    key = inner[1] if inner else name
+    return unit == "rad/s" and FREQUENCIES in key and "." not in key and not key.endswith("_dot")
 
 
 def _one_of(units: Sequence[str]) -> str:
@@ -116,11 +116,15 @@ def columns_of_simulate(robot: Robot) -> list[str]:
     (q, qd) = robot.derivative_names(["q", "qd"]).values()
     columns = ["t", *q, *qd, *(f"torque.{joint.name}" for joint in robot.joints)]
     columns += columns_of_control(robot)
-    tips = [f"tip.{link.name}" for link in robot.links if link.beam is not None]
-    momenta = MOMENTA if robot.base else ()
-    columns += [f"{place}.{axis}" for place in (*tips, "endpoint", *momenta) for axis in "xyz"]
+    columns += columns_of_tips(robot)
+    columns += [f"{place}.{axis}" for place in ("endpoint", *(MOMENTA if robot.base else ())) for axis in "xyz"]
     columns += columns_of_elements(robot)
     return columns + [f"energy.{kind}" for kind in ("kinetic", "elastic", "gravity", "work", "dissipated", "balance")]
+
+
+def columns_of_tips(robot: Robot, axes: Iterable[str] = "xyz") -> list[str]:
+    """Where the tips of beams are from where they would be straight."""
+    return [f"tip.{link.name}.{axis}" for link in robot.links if link.beam is not None for axis in axes]
 
 
 def columns_of_control(robot: Robot) -> list[str]:
@@ -155,8 +159,7 @@ def columns_of_statics(robot: Robot, quadratic: bool, relative: bool) -> list[st
     words = ["curvature", "curvature_y", "twist"]
     words += [f"{word}_relative" for word in words] if relative else []
     columns += [f"{word}.{gauge.name}" for gauge in robot.file.statics.gauges for word in words]
-    beams = [link.name for link in robot.links if link.beam is not None]
-    columns += [f"tip.{name}.{turn}{axis}" for name in beams for turn in ("", "r") for axis in "xyz"]
+    columns += columns_of_tips(robot, ("x", "y", "z", "rx", "ry", "rz"))
     columns += [f"{word}.{axis}" for word in ("endpoint", "displacement", "displacement_hub") for axis in "xyz"]
     columns += [*(f"reaction.{axis}" for axis in REACTION), *columns_of_elements(robot), "energy.elastic"]
     return columns + [robot.coordinates[place] for place in (*robot.base, *robot.flexible)]

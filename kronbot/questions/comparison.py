@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.questions.columns import WRENCH
 from kronbot.questions.noise import ROUNDING, without_rounding
 from kronbot.questions.result import Outcome, Result
 
 # Differences that tell what an order leaves out: the paper's O(2) - O(1) and O(2) - O(0), and all from the exact rod.
 DIFFERENCES = (("2", "0"), ("2", "1"), ("exact", "0"), ("exact", "1"), ("exact", "2"))
-# Columns that are given, the same at every order.
-GIVEN = ("force.", "moment.")
 
 
 def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
@@ -45,7 +44,8 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
     pairs = [pair for pair in DIFFERENCES if there.issuperset(pair)]
     common = min(sizes[order] for order in there)
     simplest = min((results[order] for order in there), key=lambda result: len(result.series))
-    compared = [name for name in simplest.series if not name.startswith(GIVEN)] if pairs else []
+    robot = fullest.model
+    compared = [name for name in simplest.series if name not in WRENCH] if pairs else []  # which is given
     stack = np.array(
         [[results[a].series[name][:common] - results[b].series[name][:common] for a, b in pairs] for name in compared]
     ).reshape(len(compared), len(pairs), common)
@@ -53,13 +53,18 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
     cases = [float(case) for case in range(1, common + 1)]
     units = {"rows": [fullest.units[name] for name in compared], "columns": ["1"] * len(pairs)}
     difference = NamedArray(stack, compared, units, [f"{a}-{b}" for a, b in pairs], ("case", cases))
+    telling = {
+        *(f"torque.{joint.name}" for joint in robot.joints),
+        *(f"curvature.{gauge.name}" for gauge in robot.file.statics.gauges),
+    }
     largest = {
         f"{name}[{a}-{b}]": values
         for (a, b), column in zip(pairs, np.abs(stack).max(axis=0, keepdims=True).T, strict=True)
         for name, values in zip(compared, column, strict=True)
-        if name.startswith(("torque.", "curvature."))
+        if name in telling
     }
-    clean = without_rounding(series | largest, 2 * ROUNDING)  # beside the two that they are differences of
+    # Beside the two that they are differences of.
+    clean = without_rounding(series | largest, 2 * ROUNDING, robot.coordinates)
     summary |= {f"largest_difference.{name}": float(clean[name][0]) for name in largest}
     answer = Result(
         "statics",

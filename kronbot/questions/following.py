@@ -292,7 +292,8 @@ def _answer(
 ) -> Result:
     (before, after, missed), names = numbers, robot.coordinates
     columns = ["t", *names, *(f"{name}_dot" for name in names), *(f"torque.{joint.name}" for joint in robot.joints)]
-    series = without_rounding({name: run.series[name] for name in dict.fromkeys([*columns, *path.columns, *within])})
+    series = {name: run.series[name] for name in dict.fromkeys([*columns, *path.columns, *within])}
+    series = without_rounding(series, places=names)
     summary: dict[str, Scalar] = {
         "complete": arrived,
         "duration": float(series["t"][-1]),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from kronbot.questions.columns import WRENCH
 from kronbot.questions.result import Result
 from kronbot.questions.static_report import Inquiry
 from kronbot.questions.swept import Swept
 
-# Joint angles among them are found where a torque is given in their place.
-GIVEN = ("angle.", "force.", "moment.")
-
 
 def given_columns(result: Result) -> list[str]:
-    """Those of an answer of statics, or of a sweep that may be of statics."""
-    found = found_angles(result)
-    return [name for name in result.series if name.startswith(GIVEN) and name not in found]
+    """Those of an answer of statics, or of a sweep that may be of statics.
+
+    Joint angles are found where a torque is given in their place.
+    """
+    if result.about is None:
+        return []
+    given = {*(f"angle.{joint.name}" for joint in result.model.joints), *WRENCH} - found_angles(result)
+    return [name for name in result.series if name in given]
 
 
 def found_angles(result: Result) -> set[str]:

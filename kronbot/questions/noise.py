@@ -26,12 +26,17 @@ _OF_COLUMNS: Final = ("peak_", "rms_", "residual_amplitude")
 _STRAINS: Final = ("curvature", "curvature_y", "twist")
 
 
-def family(column: str) -> str:
+def family(column: str, places: Collection[str] = ()) -> str:
     """The columns of a series that are computed from each other, and whose rounding is that of the largest of them.
 
     Metres and radians stand in one family, N and N m in another: between a robot of a millimetre and one of a kilometre
-    that changes nothing. Empty for columns that are shown as they are.
+    that changes nothing. Empty for columns that are shown as they are. ``places`` are coordinates, and what else is a
+    place or, with ``_dot``, its rate: links and joints may be called like any of the words that columns begin with.
     """
+    if column in places:
+        return "place"
+    if column.removesuffix("_dot") in places:
+        return "rate"
     head = column.partition(".")[0].removesuffix("_relative").removeprefix("peak_").removeprefix("rms_")
     if head in _AS_THEY_ARE or head in _BY_THEMSELVES or column == "energy.balance":
         return ""
@@ -49,14 +54,14 @@ def family(column: str) -> str:
 
 
 def without_rounding(
-    series: Mapping[str, npt.NDArray[Any]], share: float = ROUNDING, found: Collection[str] = ()
+    series: Mapping[str, npt.NDArray[Any]], share: float = ROUNDING, places: Collection[str] = ()
 ) -> dict[str, npt.NDArray[Any]]:
     """The columns, 0 in the place of numbers under that share of the largest one of their family.
 
-    Angles are as they are given, but those ``found`` are places. Where a whole family is rounding, or squares of it,
-    its numbers are nothing beside the largest of all.
+    Angles are as they are given, but those that are among ``places`` (:func:`family`). Where a whole family is
+    rounding, or squares of it, its numbers are nothing beside the largest of all.
     """
-    families = {name: "place" if name in found else family(name) for name in series}
+    families = {name: family(name, places) for name in series}
     numbers = {name: values for name, values in series.items() if values.dtype.kind == "f" and families[name]}
     largest: dict[str, float] = {}
     for name, values in numbers.items():
@@ -73,11 +78,11 @@ def squared(largest: Iterable[float]) -> float:
 
 
 def summary_without_rounding(
-    summary: Mapping[str, Scalar], series: Mapping[str, npt.NDArray[Any]]
+    summary: Mapping[str, Scalar], series: Mapping[str, npt.NDArray[Any]], places: Collection[str] = ()
 ) -> dict[str, Scalar]:
     """The summary of a series, 0 in the place of what is rounding beside the columns that it sums up."""
     numbers = {name: np.array([value]) for name, value in summary.items() if name.startswith(_OF_COLUMNS)}
     if not numbers:
         return dict(summary)
-    clean = without_rounding({**series, **numbers})
+    clean = without_rounding({**series, **numbers}, places=places)
     return {name: float(clean[name][0]) if name in numbers else value for name, value in summary.items()}

@@ -86,7 +86,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
     series = _rows(robot, best, own) if run is None else run.series
     names = ["t", *robot.coordinates, *(f"{name}_dot" for name in robot.coordinates)]
     names += [name for name in (*(f"torque.{joint.name}" for joint in robot.joints), *wish.limits) if name in series]
-    series = without_rounding({name: series[name] for name in dict.fromkeys(names)})
+    series = without_rounding({name: series[name] for name in dict.fromkeys(names)}, places=robot.coordinates)
     summary: dict[str, Scalar] = {
         "complete": complete,
         "duration": best.duration,
@@ -129,7 +129,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
         told.append(f"under this plan, of {made}, the arm {' and '.join(wrong)}: it is not to be driven as it is")
     elif complete:
         summary |= judgement.judged(posed.arm(robot, wish), robot, run, wish, best.duration, told, found.watch)
-    summary = summary_without_rounding(summary, series)
+    summary = summary_without_rounding(summary, series, robot.coordinates)
     at = {word: robot.by_name(q) for word, q in zip(("start", "goal"), found.ends, strict=True)}
     units = units_of(robot, series) if run is None else {name: run.units[name] for name in series}
     arrays = {"through": NamedArray(np.array(best.instants), numbered(len(best.instants)), "s")} if wish.through else {}

@@ -23,7 +23,13 @@ from kronbot.mechanics.multibody.stops import one_sided
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.robot import Robot
 from kronbot.questions.between_rows import told_of_vibrations
-from kronbot.questions.columns import columns_of_control, columns_of_simulate, series_of_elements, units_of
+from kronbot.questions.columns import (
+    columns_of_control,
+    columns_of_simulate,
+    columns_of_tips,
+    series_of_elements,
+    units_of,
+)
 from kronbot.questions.commanded import commanded
 from kronbot.questions.initial_state import step_of_gravity
 from kronbot.questions.keeping import kept
@@ -196,8 +202,8 @@ def _told(course: Course) -> Outcome:
 
 def _told_of_size(robot: Robot, atol: float, series: Mapping[str, Array]) -> list[str]:
     """That an arm is hardly larger than errors which its coordinates in m may have, so that no step heeds them."""
-    places = (values for name, values in series.items() if name.startswith(("tip.", "endpoint.")))
-    reach = max(float(np.abs(values).max()) for values in places)
+    places = (*columns_of_tips(robot), *(f"endpoint.{axis}" for axis in "xyz"))
+    reach = max(float(np.abs(series[name]).max()) for name in places)
     if "m" not in robot.units or not 0 < SMALL * reach < atol:
         return []
     return [

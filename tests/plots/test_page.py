@@ -419,7 +419,7 @@ def test_a_sweep_has_its_cases(opened, tmp_path, swept_here):
             assert page.evaluate("kronbot.tip()") == pytest.approx(
                 robot.kinematics(q={"q2": q2})["pose"][0, :3], abs=1e-9
             )
-        assert page.locator("#now").inner_text() == "case 4, EI = -1, q2 = 0.5: failed"
+        assert page.locator("#now").inner_text() == "case 4: failed, EI = -1, q2 = 0.5"
         assert "file's EI" in page.locator("#note").inner_text()
         page.locator("#case").select_option(index=2)
         assert page.evaluate("kronbot.state.at") == 2
@@ -544,6 +544,39 @@ def test_the_bundle_is_that_of_the_sources():
 
 
 @pytest.mark.slow
+def test_lists_of_cases_end_between_entries(opened):
+    """What has no room in them stands below."""
+    robot = kronbot.load("canadarm-craig-bampton")
+    angles = {"q1": [0.123456, 1], "q2": [0.123456, 1], "q3": [0.5]}
+    with opened(robot.statics(angles=angles, forces=[[0, 0, 1.5], [0, 2, 0]], order="1")) as page:
+        texts = page.locator("#case option").all_inner_texts()
+        whole = data_of(page.content())["steps"]["labels"]
+        for text, label in zip(texts, whole, strict=True):
+            assert label.startswith(text.removesuffix("...")) and (text == label or text.endswith(", ..."))
+        assert any(text != label for text, label in zip(texts, whole, strict=True))
+        assert page.locator("#now").inner_text() == whole[0]
+        width = page.locator("#case").evaluate("each => [each.scrollWidth, each.clientWidth]")
+        assert width[0] <= width[1]
+
+
+@pytest.mark.slow
+def test_without_webgl_there_are_curves_and_no_names(tab, tmp_path):
+    """Names would stand nowhere; what changes the view alone does nothing."""
+    path = tmp_path / "page.html"
+    kronbot.load("canadarm-craig-bampton").modes().view(file=path)
+    browser = tab.context.browser.browser_type.launch(executable_path=CHROMIUM, args=["--disable-3d-apis"])
+    try:
+        page = browser.new_page()
+        page.goto(path.as_uri())
+        until(page, "window.kronbot !== undefined")
+        page.evaluate("kronbot.draw()")
+        assert not page.locator("#names").is_visible() and not page.locator("[data-do=fit]").is_visible()
+        assert "no WebGL" in page.locator("#note").inner_text() and "rad/s" in page.locator("#note").inner_text()
+    finally:
+        browser.close()
+
+
+@pytest.mark.slow
 def test_a_robot_without_coordinates_is_a_page(opened):
     text = (
         FLOATING.partition("base:")[0]
@@ -650,6 +683,15 @@ def test_tendons_know_their_rest():
     for told, found in (("1.5", [{"first": 1, "count": 1, "rest": 1.5}]), ("", [])):
         robot = kronbot.loads(stay.replace("links:", f"parameters: {{L: {told}}}\nlinks:")).model
         assert Shown(robot, []).data(np.zeros((1, robot.n)))["tendons"] == found
+
+
+@pytest.mark.slow
+def test_small_movements_have_charts_of_their_own():
+    """Tips and modal coordinates beside joints, whichever unit both have."""
+    curves = {each["name"]: each for each in data_of(motion().view().html)["curves"]["series"]}
+    small = {name for name, each in curves.items() if each["small"]}
+    assert {"tip.boom.y", "boom.v1", "boom.v1_dot"} <= small
+    assert not small & {"t", "q1", "q1_dot", "torque.q1", "endpoint.x", "energy.elastic"}
 
 
 def test_reactions_are_no_loads():

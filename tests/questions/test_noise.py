@@ -229,5 +229,5 @@ def test_angles_that_are_found_are_places():
     """Given ones are as they are, however small."""
     series = {"angle.a": np.array([1e-31]), "angle.b": np.array([0.3]), "tip.link.y": np.array([1e-31])}
     assert without_rounding(series)["angle.a"] == [1e-31]
-    found = without_rounding(series, found={"angle.a", "angle.b"})
+    found = without_rounding(series, places={"angle.a", "angle.b"})
     assert [values.item() for values in found.values()] == [0, 0.3, 0]

@@ -136,7 +136,7 @@ def _over_sweep(result: Result) -> Selection | None:
     if len(np.unique(x)) < FEWEST:
         return None
     numbers = {name: values[rows] for name, values in series.items() if name != ORDER}
-    torques = [name for name in numbers if name.startswith("torque.")]
+    torques = [name for joint in result.model.joints if (name := f"torque.{joint.name}") in numbers]
     columns = {name: numbers[name] for name in _telling(numbers, torques, _tips(numbers))}
     at = [f"{name} = {value}" if name == ORDER else f"{name} = {value:.4g}" for name, value in others.items()]
     where = f" at {', '.join(at)}" if at else ""

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array, all_finite
+from kronbot.model.robot import Robot
 from kronbot.plots.jacobian import ellipsoids, of_what
 from kronbot.plots.kinematics import other_solutions
 from kronbot.plots.loads import UNITS
 from kronbot.plots.modes import Shape, swinging
 from kronbot.plots.page import decimated
 from kronbot.plots.swept import CASE, Table, finite
-from kronbot.questions.columns import places_in_statics, swings
+from kronbot.questions.columns import columns_of_tips, places_in_statics, swings
 from kronbot.questions.given_columns import found_angles, given_columns
 from kronbot.questions.jacobian import FrameView
 from kronbot.questions.result import Result
@@ -31,6 +32,8 @@ POSTURE = "view"
 REACH = 0.2
 # Columns that are shown at once: of each kind so many at most.
 FIRST = 4
+# How the tips of beams move: along axes, and about them.
+TIP = ("x", "y", "z", "rx", "ry", "rz")
 # What arrows show: the kind, where it acts, and the columns.
 ARROWS = (
     ("force", "endpoint", "force."),
@@ -47,12 +50,12 @@ def _motion(result: Result) -> tuple[Array, Content]:
     states = _columns(result, robot.coordinates, len(t))
     rows = decimated.rows(len(t), robot.n)
     joints = [joint.name for joint in robot.joints][:FIRST]
-    moving = sorted((name for name in series if name.startswith("tip.")), key=lambda name: -np.ptp(series[name]))
+    moving = _most_moving(robot, series)
     first = {*joints, *moving[:FIRST], *(f"torque.{name}" for name in joints)}
     content: Content = {
         "steps": _steps("t", "s", t[rows], states[rows]),
         "curves": _curves(
-            "t", "s", t, {name: each for name, each in series.items() if name != "t"}, result.units, first
+            "t", "s", t, {name: each for name, each in series.items() if name != "t"}, result.units, first, robot
         ),
     }
     if not result.summary["complete"]:
@@ -92,13 +95,12 @@ def _statics(result: Result) -> tuple[Array, Content]:
         "ghost": True,
     }
     if count > 1:
-        moving = sorted((name for name in numbers if name.startswith("tip.")), key=lambda name: -np.ptp(numbers[name]))
-        first = {*moving[:FIRST], *(name for name in numbers if name.startswith("torque."))}
+        first = {*_most_moving(robot, numbers)[:FIRST], *(f"torque.{joint.name}" for joint in robot.joints)}
         # As of a sweep whose one case has these rows.
         asked = Swept("statics", [((CASE,), 1)], (), [*numbers], found=[*found_angles(result)])
         table = Table(replace(result, series={CASE: np.ones(count), **numbers}), asked)
-        content["curves"] = _over_values(table, numbers, numbers, result.units, first) or _curves(
-            CASE, "", case, numbers, result.units, first
+        content["curves"] = _over_values(table, numbers, numbers, result.units, first, robot) or _curves(
+            CASE, "", case, numbers, result.units, first, robot
         )
     else:
         content |= {"note": labels[0], "numbers": [_number(result, name, each[0]) for name, each in numbers.items()]}
@@ -125,9 +127,9 @@ def _sweep(result: Result) -> tuple[Array, Content]:
     varied += [name for name in given if len({*finite(numbers[name]).tolist()}) > 1]
     rows, row = decimated.rows(count, robot.n), np.arange(1.0, count + 1)
     labels = [
-        ", ".join([f"case {series['case'][i]}", *(f"{name} = {number(series[name][i])}" for name in varied)])
-        + (": failed" if series.get("error", [""] * count)[i] else "")
+        ", ".join([f"case {series['case'][i]}{failed}", *(f"{name} = {number(series[name][i])}" for name in varied)])
         for i in rows.tolist()
+        for failed in (": failed" if series.get("error", [""] * count)[i] else "",)
     ]
     content: Content = {
         "steps": {**_steps("row", "", row[rows], states[rows]), "labels": labels, "apart": True},
@@ -137,8 +139,8 @@ def _sweep(result: Result) -> tuple[Array, Content]:
     if count > 1 and kept:
         table = Table(result, swept)
         units, first = {name: table.unit(name) for name in kept}, set(table.columns[:FIRST])
-        content["curves"] = _over_values(table, numbers, kept, units, first) or _curves(
-            "row", "", row, kept, units, first
+        content["curves"] = _over_values(table, numbers, kept, units, first, robot) or _curves(
+            "row", "", row, kept, units, first, robot
         )
     values = [name for name in varied if name in robot.parameters.values]
     drawn = [f"with the file's {', '.join(values)}"] if values else []
@@ -147,6 +149,12 @@ def _sweep(result: Result) -> tuple[Array, Content]:
     if drawn:
         content["note"] = f"drawn {', '.join(drawn)}"
     return states, content
+
+
+def _most_moving(robot: Robot, series: Mapping[str, Array]) -> list[str]:
+    """Columns of the tips of beams, what changes most first."""
+    tips = (name for name in columns_of_tips(robot, TIP) if name in series)
+    return sorted(tips, key=lambda name: -np.ptp(series[name]))
 
 
 def _numbers(column: npt.NDArray[Any]) -> Array | None:
@@ -160,7 +168,12 @@ def _numbers(column: npt.NDArray[Any]) -> Array | None:
 
 
 def _over_values(
-    table: Table, numbers: Mapping[str, Array], kept: Mapping[str, Array], units: Mapping[str, str], first: set[str]
+    table: Table,
+    numbers: Mapping[str, Array],
+    kept: Mapping[str, Array],
+    units: Mapping[str, str],
+    first: set[str],
+    robot: Robot,
 ) -> Content | None:
     """Columns over the value that is varied, slice by slice for the values of others, and the rows of the table.
 
@@ -173,7 +186,7 @@ def _over_values(
         return None
     columns = {each: np.where(R < 0, np.nan, values[R]).ravel() for each, values in kept.items()}
     over = _over(name, table.unit(name), numbers[name][R.max(axis=0)])
-    return {"over": over, "rows": (R + 1).ravel().tolist(), "series": _series(columns, units, first)}
+    return {"over": over, "rows": (R + 1).ravel().tolist(), "series": _series(columns, units, first, robot)}
 
 
 def _modes(result: Result) -> tuple[Array, Content]:
@@ -282,22 +295,32 @@ def _steps(name: str, unit: str, values: Array, states: Array) -> Content:
 
 
 def _curves(
-    name: str, unit: str, over: Array, columns: Mapping[str, Array], units: Mapping[str, str], first: set[str]
+    name: str,
+    unit: str,
+    over: Array,
+    columns: Mapping[str, Array],
+    units: Mapping[str, str],
+    first: set[str],
+    robot: Robot,
 ) -> Content:
     """Columns over values (N,), some of which are drawn at ``first``."""
     places, seen = decimated.curves(over, columns)
-    return {"over": _over(name, unit, places), "series": _series(seen, units, first)}
+    return {"over": _over(name, unit, places), "series": _series(seen, units, first, robot)}
 
 
 def _over(name: str, unit: str, values: Array) -> Content:
     return {"name": name, "unit": unit, "values": decimated.digits(values, decimated.EXACT)}
 
 
-def _series(columns: Mapping[str, Array], units: Mapping[str, str], first: set[str]) -> list[Content]:
+def _series(columns: Mapping[str, Array], units: Mapping[str, str], first: set[str], robot: Robot) -> list[Content]:
+    """Columns as curves. Small movements have charts of their own, where large ones would make them lines at 0."""
+    bent = {robot.coordinates[i] for link in robot.links for i in range(link.modal.start, link.modal.stop)}
+    small = {*bent, *(f"{name}_dot" for name in bent), *columns_of_tips(robot, TIP)}
     return [
         {
             "name": each,
             "unit": units.get(each, ""),
+            "small": each in small,
             "values": decimated.digits(values, decimated.SEEN),
             "shown": each in first,
             "hertz": swings(each, units.get(each, "")),

@@ -1,4 +1,4 @@
-// Curves under the robot: one chart a unit, with a cursor that follows and can be dragged.
+// Curves under the robot: one chart a unit, and one of small movements, with a cursor that follows and can be dragged.
 import uPlot from "uplot";
 
 const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999"];
@@ -18,7 +18,7 @@ export const short = (value) => {
 const told = ({ hertz }, value) => `${short(value)}${hertz && Number.isFinite(value) ? `, ${short(HERTZ * value)} Hz` : ""}`;
 
 export class Charts {
-  // `curves`: over {name, unit, values}, series [{name, unit, values, shown, hertz}]; `moved(x)`: the cursor was dragged.
+  // `curves`: over {name, unit, values}, series [{name, unit, small, values, shown, hertz}]; `moved(x)`: the cursor was dragged.
   // Of a sweep `rows` of its table, slice by slice over the same values, 0 where there is none: x is one of them, and
   // its slice is drawn.
   constructor(curves, area, list, search, moved) {
@@ -56,14 +56,14 @@ export class Charts {
     if (!width) return;
     for (const { plot } of this.plots) plot.destroy();
     this.area.replaceChildren();
-    const units = new Map();
+    const kinds = new Map();
     for (const each of this.curves.series) {
       if (!this.chosen.has(each.name)) continue;
-      const open = units.get(each.unit)?.at(-1);
+      const kind = `${each.small} ${each.unit}`, open = kinds.get(kind)?.at(-1);
       if (open && open.length < MOST) open.push(each);
-      else units.set(each.unit, [...(units.get(each.unit) ?? []), [each]]);
+      else kinds.set(kind, [...(kinds.get(kind) ?? []), [each]]);
     }
-    const groups = [...units.values()].flat();
+    const groups = [...kinds.values()].flat();
     const columns = Math.max(1, Math.min(groups.length, Math.round(width / WIDEST)));
     this.plots = groups.map((group) => this.plot(group, Math.floor(width / columns) - 4));
     this.follow(this.at);

@@ -14,6 +14,8 @@ const n = robot.coordinates.length;
 const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // Ends of the slider of exaggeration, as powers of ten; shares of the size that a mode swings; s of one swing.
 const MOST = 3, SWING = 0.1, PERIOD = 2, TRAIL = 400, CASE = 0.5;
+// Letters of a case in its list.
+const BRIEF = 36;
 // Where names change sides, of -1 (left) to 1.
 const ASIDE = 0.7;
 // What a key turns the view by, rad, and how much nearer one goes; s that all cases take at the most.
@@ -76,7 +78,11 @@ let stage, arm, ghost, trail, cloud, arrows = [], ellipsoids = [], others = [];
 try {
   stage = new Stage($("canvas"), up, data.flat ? new Vector3().fromArray(data.eye).normalize() : up, edges, touch);
 } catch (error) {
-  $("note").textContent = "This browser draws no WebGL: curves and numbers only.";
+  $("names").hidden = true;
+  for (const button of document.querySelectorAll("#looks button:not([data-do=dark], [data-do=help])")) button.hidden = true;
+}
+function note(text) {
+  $("note").textContent = [text, stage ? "" : "This browser draws no WebGL: curves and numbers only."].filter(Boolean).join("; ");
 }
 arm = new Arm(robot, window.kronbotScene, false);
 if (stage) {
@@ -295,6 +301,17 @@ function readout() {
     told.push(row.insertCell());
   });
   $("side").append(element);
+}
+
+// A case by its first entries: the whole of it stands below.
+function brief(text) {
+  const [found, ...more] = text.split(", ");
+  let told = found;
+  for (const each of more) {
+    if (told.length + each.length > BRIEF) return `${told}, ...`;
+    told += `, ${each}`;
+  }
+  return told;
 }
 
 function nearest() {
@@ -544,7 +561,7 @@ function list() {
     button.addEventListener("click", () => {
       state.mode = k;
       buttons.forEach((each, i) => each.setAttribute("aria-pressed", String(i === k)));
-      $("note").textContent = mode.label;
+      note(mode.label);
       touch();
     });
     $("side").append(button);
@@ -606,13 +623,13 @@ for (const speed of [0.01, 0.1, 0.25, 0.5, 1, 2, 5, 10]) {
   $("speed").append(Object.assign(document.createElement("option"), { value: speed, textContent: `x ${speed}`, selected: speed === 1 }));
 }
 $("speed").addEventListener("change", () => { state.speed = Number($("speed").value); });
-if (data.note) $("note").textContent = data.note;
+note(data.note);
 for (const word of [...(trail ? [] : ["trail"]), ...(measured ? [] : ["points"])]) document.querySelector(`[data-do=${word}]`).hidden = true;
 if (steps) {
   $("time").hidden = steps.values.length < 2;
   $("now").classList.toggle("told", Boolean(steps.labels));
   $("case").hidden = !steps.labels;
-  for (const text of steps.labels ?? []) $("case").append(Object.assign(document.createElement("option"), { textContent: text }));
+  for (const text of steps.labels ?? []) $("case").append(Object.assign(document.createElement("option"), { textContent: brief(text) }));
   $("case").addEventListener("change", () => { state.playing = false; press(); seek(steps.values[$("case").selectedIndex] - steps.values[0]); });
   Object.assign($("step"), { min: 0, max: steps.values.at(-1) - steps.values[0], step: steps.apart ? 1 : "any", value: 0 });
   $("step").addEventListener("input", () => { state.playing = false; press(); seek($("step").valueAsNumber); });
@@ -665,5 +682,5 @@ window.kronbot = {
     });
     return found;
   },
-  draw: () => { show(); write(); stage?.draw(); },
+  draw: () => { show(); if (stage) write(), stage.draw(); },
 };
