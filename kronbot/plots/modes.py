@@ -162,10 +162,11 @@ def draw_shape(
 ) -> None:
     """A robot at rest in grey, and swung to both sides along a mode: in space, or in the view that shows most of it.
 
-    Bodies are marked where they rest, and stand in the legend where they are to be ``named``.
+    In views bodies are marked where they rest, in space where they swing; they stand in the legend where they are to be
+    ``named``.
     """
     if axis.name == SPATIAL:
-        stills.swung(axis, robot, q, shape.direction, shape.title)
+        stills.swung(axis, robot, q, shape.direction, shape.title, named)
         return
     rest, moved = lines(q), arms.displacement(lines, q, shape.direction)
     size = arms.size(rest)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kronbot.description.wording import listing
 from kronbot.floats import Array
 from kronbot.model.robot import Robot
 from kronbot.plots import arms, curves
@@ -64,7 +65,7 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
     result = replace(result, series=without_rounding(told, curves.ROUNDING, robot.coordinates))
     series = result.series
     wanted = commanded(robot, series["t"])
-    strays: list[Curve] = []
+    strays, above = list[Curve](), list[str]()
     diagrams = numbered({}, "base", _base(robot, result))
     for word, title, revolute, unit in (
         ("angle", "joint angles", True, "rad"),
@@ -74,18 +75,23 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
         moving = [joint for joint in (*robot.joints, *robot.followers) if joint.own and joint.revolute == revolute]
         own = [Curve(joint.name, unit, series[joint.name], wanted.get(joint.name)) for joint in moving]
         followed = [joint for joint in joints if joint.name in wanted]
+        # Of one target for all of them the panel shows what a panel of deviations would.
+        same = len(own) == len(followed) and not np.ptp([wanted[joint.name] for joint in followed] or [0.0])
         for joint in followed:  # what is commanded is the motor, as in the peak deviations of the summary
             driven, asked = robot.coordinates[joint.driven], wanted[joint.name]
             stray = told[driven] - asked  # what is 0 beside a large number is none beside this
             # How far a joint still has to go to a target is seen in the angle itself.
-            if np.ptp(asked) > 0 or abs(stray[0]) <= UNMOVED:
+            if np.ptp(asked) > 0 or (abs(stray[0]) <= UNMOVED and not same):
                 strays.append(Curve(driven, unit, stray))
+            elif np.abs(stray).max() > UNMOVED:
+                above.append(driven)
         if own:
             whose = "motors as" if any(joint.elastic for joint in followed) else "as"
             diagrams[word] = Diagram(title + (f", grey: {whose} commanded" if followed else ""), own)
     torsion = [Curve(robot.coordinates[i], robot.units[i], series[robot.coordinates[i]]) for i in arms.twisting(robot)]
+    seen = f"; {listing(above) if len(above) <= curves.NAMED else f'{len(above)} more'}: see above" if above else ""
     for word, title, group, least in (
-        ("deviation", "deviation from the commanded motion", strays, UNMOVED),
+        ("deviation", "deviation from the commanded motion" + seen, strays, UNMOVED),
         ("deflection", "deflection of the tips", _deflections(robot, result), UNMOVED),
         (
             "twist",

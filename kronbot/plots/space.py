@@ -51,7 +51,10 @@ def settled(axis: Any, title: Text) -> Iterator[None]:
         room = axis.get_position(original=True).transformed(figure.transSubfigure)
         side = min(room.width, room.height)
         place = Bbox.from_bounds(room.x0, room.y0, side, side)
-        # The title stays where it is, whatever moves below it.
+        # The title and the legend stay where they are, whatever moves below them.
+        if (legend := axis.get_legend()) is not None:
+            undone.callback(legend.set_bbox_to_anchor, (0, 1), axis.transAxes)
+            legend.set_bbox_to_anchor(to_figure.transform((room.x0, room.y1)), figure.transSubfigure)
         left, below = to_figure.transform(title.get_window_extent(renderer).min)
         words = figure.text(left, below, title.get_text(), fontsize=title.get_fontsize(), va="bottom", parse_math=False)
         undone.callback(words.remove)

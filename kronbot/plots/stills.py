@@ -127,21 +127,29 @@ class Still:
             self.axis.add_collection3d(Poly3DCollection(strips, facecolor=colour, alpha=CLEAR, linewidth=0))
             self.axis.plot(*right.T, color=colour, linewidth=0.6)
 
-    def bodies(self, q: np.ndarray, rest: np.ndarray, by: float) -> None:
+    def bodies(self, q: np.ndarray, rest: np.ndarray, by: float, named: bool = False) -> None:
         """Rigid bodies, payloads and elements at so many times the way to q (n,) from a rest (n,).
 
-        They are marked as in the views of :mod:`kronbot.plots.arms`.
+        They are marked as in the views of :mod:`kronbot.plots.arms`, and in the legend where they are to be ``named``.
         """
         factor, _ = self.scale
+        known = set[str]()
+
+        def label(word: str) -> str | None:
+            first = named and word not in known
+            known.add(word)
+            return word if first else None
+
         starts, found = drawing.elements(self.robot, rest), drawing.bodies(self.robot, q)
         ways = drawing.elements(self.robot, q) - starts
-        for start, way, (_, look) in zip(starts, ways, arms.elements(self.robot, q), strict=True):
-            self.axis.plot(*(factor * (start + by * way).T), **look)
+        for start, way, (word, look) in zip(starts, ways, arms.elements(self.robot, q), strict=True):
+            self.axis.plot(*(factor * (start + by * way).T), label=label(word), **look)
         centres = drawing.bodies(self.robot, rest).centres
         centres = factor * (centres + by * (found.centres - centres))
         for i, size in enumerate(arms.marks(found.masses)):
-            mark, colour, _ = arms.PAYLOAD if found.payload[i] else arms.BODY
-            self.axis.plot(*centres[:, i : i + 1], mark, markersize=float(size), color=colour, **arms.EDGE)
+            mark, colour, word = arms.PAYLOAD if found.payload[i] else arms.BODY
+            look = {"markersize": float(size), "color": colour, **arms.EDGE}
+            self.axis.plot(*centres[:, i : i + 1], mark, label=label(word), **look)
 
     def triad(self, r: np.ndarray, R: np.ndarray, length: float) -> None:
         """The axes of a frame at r (3,), m."""
@@ -180,18 +188,24 @@ class Still:
         entitle(axis, title)
 
 
-def swung(axis: Any, robot: Robot, q: np.ndarray, direction: np.ndarray, title: str) -> None:
-    """A robot at rest in grey, and swung to both sides along a direction (n,), bent and twisted in proportion."""
+def swung(axis: Any, robot: Robot, q: np.ndarray, direction: np.ndarray, title: str, named: bool) -> None:
+    """A robot at rest in grey, and swung to both sides along a direction (n,), bent and twisted in proportion.
+
+    Bodies and elements swing with it, to the side that is not dotted; they stand in the legend where they are to be
+    ``named``.
+    """
     still = Still.of(axis, robot, q)
     rest, way = still.at(q), still.way(q, direction)
     turned = largest_twist(robot, direction)
     still.draw(rest, GREY)
-    still.bodies(q, q, 1.0)
     if way.most > arms.UNSEEN * still.size or turned > arms.UNSEEN:
         step = 1 / max(way.most / (DEFLECTED * still.size), turned / TWISTED)
         still.draw(rest.moved(-step, way), COLOURS[0], False, linestyle=":", linewidth=0.9)
         still.draw(rest.moved(step, way), COLOURS[0])
+        near = arms.STEP / float(np.abs(direction).max())
+        still.bodies(q + near * direction, q, step / near, named)
     else:
+        still.bodies(q, q, 1.0, named)
         title += ": no line moves"
     still.finish(title)
 

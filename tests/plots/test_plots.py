@@ -477,6 +477,25 @@ def test_deviations_of_elastic_joints_are_those_of_their_motors(picture):
     assert starting(figure, "joint angles").get_title(loc="left") == "joint angles, grey: motors as commanded"
 
 
+@pytest.mark.slow
+def test_deviations_are_not_drawn_twice(picture):
+    """Joints held at one target deviate as they move; beside others, who starts away from a target is told."""
+    links = "".join(
+        f"{{name: l{name}, joint: {{type: {kind}, name: {name}}}, pose: {{}}, rigid: {{mass: 1, com: [0, 1, 0]}}}}, "
+        for name, kind in (("s", "prismatic"), ("a", "revolute"), ("b", "revolute"))
+    )
+    gains, given = "pd: {kp: 50, kd: 9}", "kronbot: 1\nname: cart\ngravity: [0, 0, -1]\n"
+    drive = "simulate: {drive: {" + "".join(f"{name}: {{{gains}}}, " for name in "sab") + "}}\n"
+
+    def titles(motion, **q):
+        robot = kronbot.loads(f"{given}links: [{links}]\n{drive}motion: {{{motion}}}\n")
+        return " ".join(panels(picture(simulation.draw, robot.simulate(q=q, qd={"s": 1.0}, duration=0.2, step=0.02))))
+
+    assert "deviation" not in titles("", b=0.1)  # s goes beyond its target, as its own panel shows
+    moved = titles("a: {type: polynomial, degree: 5, from: 0, to: 1, duration: 1}, b: 2", b=0.1)
+    assert "deviation from the commanded motion; b, s: see above" in moved
+
+
 def test_deviations_of_what_is_small_beside_other_columns(picture):
     """A cart that follows its motion exactly, before a stone a world away: 0 in the panel beside it, not in this."""
     cart = "{name: cart, joint: {type: prismatic, name: s}, pose: {}, rigid: {mass: 1}}"

@@ -64,6 +64,29 @@ def test_sections_lie_on_the_lines_and_turn_with_the_torsion(order):
         assert sines == pytest.approx(np.sin(angles), abs=1e-9)
 
 
+@pytest.mark.slow
+def test_bodies_and_elements_swing_with_a_mode():
+    """To where the line of the robot goes; the first panel names them."""
+    text = BEAM.format(modes="{v: 1, w: 1, torsion: 1}", down="-") + (
+        "      payload: {mass: 1}}\nelements:\n"
+        "  - {name: stay, type: spring, between: [world, arm], points: [[0, -1, 0], [0, 0, 0]],\n"
+        "     stiffness: 9, rest: 1}\n"
+    )
+    text = text.replace("modes: {v: 1, w: 1, torsion: 1}}}\n", "modes: {v: 1, w: 1, torsion: 1}},\n")
+    picture = draw(kronbot.loads(text, order="1").modes())
+    panels = spatial(picture)
+    assert [each.get_text() for each in panels[0].get_legend().get_texts()] == ["element", "payload"]
+    for axis in panels:
+        assert axis is panels[0] or axis.get_legend() is None
+        data = {line.get_marker(): np.array(line.get_data_3d()) for line in axis.lines}
+        (payload,) = data["D"].T
+        stay = [np.array(line.get_data_3d()) for line in axis.lines if line.get_color() == arms.ELEMENT["color"]]
+        solid = [each for each in blue(axis) if each.shape[1] != len(drawing.PLACES)]
+        ends = [each[:, -1] for each in solid]
+        assert min(np.linalg.norm(end - payload) for end in ends) < 1e-3
+        assert stay[0][:, 1] == pytest.approx(payload, abs=1e-3)
+
+
 def test_modes_bend_and_twist_in_proportion():
     """A torsional mode of a beam turns its tip by the angle that is drawn at the most, and as sin(pi xi / 2)."""
     picture = draw(beam().modes())
