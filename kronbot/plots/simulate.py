@@ -76,7 +76,9 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
         own = [Curve(joint.name, unit, series[joint.name], wanted.get(joint.name)) for joint in moving]
         followed = [joint for joint in joints if joint.name in wanted]
         # Of one target for all of them the panel shows what a panel of deviations would.
-        same = len(own) == len(followed) and not np.ptp([wanted[joint.name] for joint in followed] or [0.0])
+        same = len(own) == len(followed) and not np.ptp(
+            np.array([wanted[joint.name] for joint in followed] or [np.zeros(1)])
+        )
         for joint in followed:  # what is commanded is the motor, as in the peak deviations of the summary
             driven, asked = robot.coordinates[joint.driven], wanted[joint.name]
             stray = told[driven] - asked  # what is 0 beside a large number is none beside this

@@ -10,7 +10,7 @@ import numpy as np
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.degrees import doubt_of
 from kronbot.errors import ComputationError, Interrupted
-from kronbot.floats import Array
+from kronbot.floats import Array, percent
 from kronbot.mechanics.control.planned import Plan
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.model.robot import Robot
@@ -24,10 +24,12 @@ from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.pressed import told_of_forces
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.searching import Search
+from kronbot.questions.searching import Candidate, Search
 from kronbot.system.platform import host
 
 PURPOSE = "plan"
+# A share of limits from which on they are used up.
+ALL = 0.95
 # Bytes for IPOPT's own BLAS, which waits for ever where it does not get them.
 SEARCH = 200 << 20
 
@@ -116,7 +118,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
         what = (
             "this is a smooth motion" if wish.follows else "these are the torques nearest to those of a smooth motion"
         )
-        what += ", a little slower than the fastest that was seen" if wish.least == "time" else ""
+        what += _used(robot, found.best) if wish.least == "time" else ""
         told.append(f"least {wish.least} has not been found ({found.lost.partition(': try ')[0]}): {what}")
     if run is None:
         told += _told_of_goal(robot, wish)
@@ -134,6 +136,20 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
     units = units_of(robot, series) if run is None else {name: run.units[name] for name in series}
     arrays = {"through": NamedArray(np.array(best.instants), numbered(len(best.instants)), "s")} if wish.through else {}
     return Result(PURPOSE, robot.name, robot.order, at, arrays, series, summary, told, units=units, about=robot)
+
+
+def _used(robot: Robot, best: Candidate) -> str:
+    """What share of its limits a motion reaches that stands in for the fastest, in words."""
+    if best.run is None:
+        return ""
+    shares = {
+        name: max(float((best.run.series[name] / end).max()) for end in pair if np.isfinite(end) and end)
+        for name, pair in posed.limits(robot, best.wish).items()
+        if any(np.isfinite(end) and end for end in pair)
+    }
+    name = max(shares, key=lambda each: shares[each])
+    told = f" that reaches {percent(shares[name])} % of its limits at most ({name})"
+    return told + (": less time may do (duration)" if shares[name] < ALL else "")
 
 
 def _told_of_goal(robot: Robot, wish: Wish) -> list[str]:

@@ -84,8 +84,14 @@ def demand_within(robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish) -> N
 
 def bounds(robot: Robot, wish: Wish) -> Bounds:
     """Limits that may be passed between the stages: of columns, and of torques that are outcomes."""
+    own = {f"torque.{joint.name}" for joint in robot.joints} if not wish.follows else ()
+    return {name: pair for name, pair in limits(robot, wish).items() if name not in own}
+
+
+def limits(robot: Robot, wish: Wish) -> Bounds:
+    """All limits of columns that a wish has."""
     efforts = zip(robot.joints, wish.low.tolist(), wish.high.tolist(), strict=True)
-    own = {f"torque.{joint.name}": (low, high) for joint, low, high in efforts} if wish.follows else {}
+    own = {f"torque.{joint.name}": (low, high) for joint, low, high in efforts}
     return {name: pair for name, pair in (dict(wish.limits) | own).items() if np.isfinite(pair).any()}
 
 

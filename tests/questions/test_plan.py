@@ -16,6 +16,7 @@ from thinned import thinned
 import kronbot
 from kronbot.cli.main import run
 from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
+from kronbot.floats import percent
 from kronbot.library.robot import Robot
 from kronbot.mechanics.control import collocation
 from kronbot.questions import judgement, keeping, posed, searching
@@ -336,6 +337,26 @@ def test_where_the_least_time_is_lost_a_smooth_motion_takes_little_more(drive, m
     assert found.summary["least"] == ("nearest" if drive == "torque" else "change")
     assert 4.218 < found.summary["duration"] < 6.5 and np.abs(found["torque.q1"]).max() < 1 + 2e-5
     assert any("least time has not been found (no plan is found (maximum" in told for told in found.warnings)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("drive", ["torque", "motion"])
+def test_a_motion_in_the_place_of_the_fastest_takes_up_its_limits(drive, monkeypatch, unjudged):
+    """However slow the one is that the search has seen; what it leaves of them is told, and is what columns say."""
+    monkeypatch.setitem(collocation.SOON, "time", 15)
+    monkeypatch.setattr(searching, "SLOWER", (3.0,))
+
+    def planned():
+        found = two().plan({"q1": 1}, shortest=True, effort_limits={"q1": 1}, drive=drive)
+        (told,) = (told for told in found.warnings if "least time has not been found" in told)
+        peak = np.abs(found["torque.q1"]).max()
+        assert f"a smooth motion that reaches {percent(peak)} % of its limits at most (torque.q1)" in told
+        assert ("less time may do" in told) == (peak < 0.95)
+        return found.summary["duration"], peak
+
+    (soon, most), _ = planned(), monkeypatch.setattr(searching, "HASTENED", 0)
+    late, least = planned()
+    assert soon < 6.5 < 12 < late and 0.8 < most < 1 + 2e-5 and least < 0.3
 
 
 def test_a_search_without_memory_for_it_is_not_begun(monkeypatch):
