@@ -27,3 +27,8 @@ def found_angles(result: Result) -> set[str]:
         free = {place for case in result.asked.cases for place in case.torques}
         return {f"angle.{joint.name}" for joint in result.model.joints if joint.driven in free}
     return set()
+
+
+def places(result: Result) -> set[str]:
+    """Columns that are places, whatever they are called: coordinates, and angles that were found."""
+    return found_angles(result) | {*(() if result.about is None else result.model.coordinates)}

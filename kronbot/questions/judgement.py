@@ -266,6 +266,19 @@ def passed(values: Array, low: float, high: float) -> float:
     return max(0.0, float((low - values).max()), float((values - high).max())) / size_of(low, high)
 
 
+def room(run: Result, limits: Mapping[str, tuple[float, float]]) -> float:
+    """How many times what columns do beside rest may grow until they reach their limits, infinite without any."""
+    least = np.inf
+    for name, pair in limits.items():
+        values = run.series[name]
+        rest = np.linspace(values[0], values[-1], len(values))
+        for end in (each for each in pair if np.isfinite(each)):
+            way, free = values - rest, end - rest
+            towards = way * free > 0
+            least = min(least, float((free[towards] / way[towards]).min(initial=np.inf)))
+    return least
+
+
 def size_of(low: float, high: float) -> float:
     """That of what is between limits, one of which may be none."""
     return max((abs(each) for each in (low, high) if np.isfinite(each)), default=0.0) or 1.0

@@ -28,8 +28,7 @@ INTERVALS, MESHES, ARRIVED = 40, 5, 1e-5
 STEPS, BETTER = (320, 640, 1280), 4
 # Of the shortest time that was seen, where that search is lost.
 SLOWER = (1.02, 1.1, 1.3)
-# How often a smooth motion that took its place is hastened, where limits leave so much room, by this power of it, which
-# is 1/2 where all goes with accelerations: vibrations grow faster, and a search that is lost takes longest.
+# How often a smooth motion in its place is hastened, with room for this growth, by a power of it: vibrations grow fast.
 HASTENED, ROOMY, SPEED = 4, 1.1, 0.4
 # Limits of what is not found are told where they are passed by more than this share, by a motion that is nearly one.
 TOO_FAR, NEARLY = 1e-3, 1e-2
@@ -178,8 +177,8 @@ class Search:
         """A motion that was found in less time, as far as its limits leave room and searches find it."""
         for _ in range(HASTENED):
             kept = self.best
-            assert kept is not None
-            if not ROOMY < (room := _room(kept, robots[0])) < np.inf:
+            assert kept is not None and kept.run is not None
+            if not ROOMY < (room := judgement.room(kept.run, posed.limits(robots[0], kept.wish))) < np.inf:
                 return
             try:
                 self._search(robots, replace(wish, duration=kept.plan.duration / room**SPEED), kept.plan)
@@ -313,20 +312,6 @@ class Search:
         else:
             _refuse(wish, found.missed, found.passed, steps)
         return found
-
-
-def _room(found: Candidate, robot: Robot) -> float:
-    """How many times what columns do beside rest may grow until they reach their limits, infinite without any."""
-    least = np.inf
-    for name, pair in posed.limits(robot, found.wish).items():
-        assert found.run is not None
-        values = found.run.series[name]
-        rest = np.linspace(values[0], values[-1], len(values))
-        for end in (each for each in pair if np.isfinite(each)):
-            way, free = values - rest, end - rest
-            towards = way * free > 0
-            least = min(least, float((free[towards] / way[towards]).min(initial=np.inf)))
-    return least
 
 
 def _passing(wanted: Wanted, plan: Plan) -> Wanted:

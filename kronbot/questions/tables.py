@@ -16,7 +16,7 @@ from kronbot.description.wording import cut, escaped
 from kronbot.floats import ascending
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import swings, unit_of_number
-from kronbot.questions.given_columns import found_angles, given_columns
+from kronbot.questions.given_columns import given_columns, places
 from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.outputs import added
 from kronbot.questions.result import Result
@@ -99,7 +99,7 @@ def summarized(result: Result) -> Iterator[tuple[str, str]]:
     """Names and values of the summary with their units; of frequencies in Hz, too."""
     robot = None if result.about is None else result.model
     bounds = {f"{name}_error" for name in result.summary}  # of numbers beside them; others are measured
-    for name, value in summary_without_rounding(result.summary, result.series, _places(result)).items():
+    for name, value in summary_without_rounding(result.summary, result.series, places(result)).items():
         text = _bound(value) if name in bounds else number(value)
         unit = unit_of_number(robot, name) if robot is not None and isinstance(plain(value), float) else ""
         text += f" {unit}" if unit else ""
@@ -189,12 +189,7 @@ def shown(name: str, array: NamedArray, judged: bool = False) -> np.ndarray:
 def columns_shown(result: Result) -> Mapping[str, np.ndarray]:
     """The series as people see it; a table of many cases has columns of every size, in which nothing is rounding."""
     swept = isinstance(result.asked, Swept)
-    return result.series if swept else without_rounding(result.series, places=_places(result))
-
-
-def _places(result: Result) -> set[str]:
-    """Columns that are places, whatever they are called."""
-    return found_angles(result) | {*(() if result.about is None else result.model.coordinates)}
+    return result.series if swept else without_rounding(result.series, places=places(result))
 
 
 def _sizes(values: np.ndarray) -> np.ndarray:

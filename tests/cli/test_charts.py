@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from robots_in_tests import model
 
 from kronbot.cli.output import tables
 from kronbot.cli.output.charts import chart, curve
@@ -89,7 +90,9 @@ def sweep(angles, loads, orders=("2",)):
     order, angle, load = (np.array(column) for column in zip(*rows, strict=True))
     series = {"order": order} if len(orders) > 1 else {}
     series |= {"angle.q": angle, "force.x": 0 * load, "force.y": load, "torque.q": load * np.cos(angle)}
-    return Result("statics", "arm", "all" if len(orders) > 1 else orders[0], series=series)
+    arm = "{name: a, joint: {type: revolute, name: q}, pose: {}, rigid: {mass: 1}}"
+    robot = model(f"kronbot: 1\nname: arm\ngravity: [0, 0, 0]\nlinks: [{arm}]\n", "2")
+    return Result("statics", "arm", "all" if len(orders) > 1 else orders[0], series=series, about=robot)
 
 
 def test_a_sweep_is_drawn_over_its_angle_at_the_last_load():
