@@ -45,6 +45,9 @@ def doubts(robot: Robot, told: Sorted, errors: Array) -> Iterator[str]:
         cure = f'columns: {{{next(iter(far))}: "...*deg"}} makes it rad'
         yield f"{which} {max(far.values()):.4g} rad: {verb} in degrees? {cure}"
     computed, asked = told.measured + errors, set[str]()  # the names of what was asked about
+    reaches = dict.fromkeys((column.unit for column in told.columns), 0.0)
+    for column, h in zip(told.columns, computed.T, strict=True):
+        reaches[column.unit] = max(reaches[column.unit], float(np.abs(h[~np.isnan(h)]).max(initial=0.0)))
     for i, column in enumerate(told.columns):
         there = ~np.isnan(told.measured[:, i])
         y, h = told.measured[there, i], computed[there, i]
@@ -57,7 +60,7 @@ def doubts(robot: Robot, told: Sorted, errors: Array) -> Iterator[str]:
                 yield f"{column.name.rpartition('.')[0]} reaches {size:.4g} rad: is it in degrees? {cure}"
         elif len(y) < ROWS:
             pass
-        elif not np.ptp(y) and np.ptp(h) > STILL * np.abs(h).max():
+        elif not np.ptp(y) and np.ptp(h) > STILL * reaches[column.unit]:  # beside it rounding is still
             yield f"{column.name} is {y[0]:.4g} in every row, what is computed is not: does its sensor work?"
         else:
             known = _OTHERS | _UNITS.get(column.unit, {})
