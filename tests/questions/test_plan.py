@@ -310,6 +310,17 @@ def test_what_a_search_has_found_outlasts_later_ones(monkeypatch):
 
 
 @pytest.mark.slow
+def test_a_search_for_the_least_time_that_was_stopped_says_so(monkeypatch):
+    left = ending(monkeypatch)
+    left[0] = BEGUN + 30
+    with pytest.raises(Interrupted) as error:
+        two().plan({"q1": 1}, shortest=True, effort_limits={"q1": 1}, seconds=60)
+    told = error.value.partial
+    assert told.summary["least"] == "time" and not told.summary["complete"]
+    assert "the search for the least time did not end: much less may do (duration)" in told.warnings
+
+
+@pytest.mark.slow
 def test_what_failed_is_the_best_so_far_of_a_search_that_goes_on(monkeypatch):
     """Torques nearest to a motion's that miss the goal, where those of least effort are not found in time."""
     monkeypatch.setattr(searching, "STEPS", (2,))
