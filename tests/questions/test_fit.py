@@ -2,6 +2,7 @@
 
 import signal
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from kronbot.questions.fitting.attitude import matrices
 from kronbot.questions.fitting.data import Columns, Named, sheet
 from kronbot.questions.fitting.noise import Noise
 from kronbot.questions.fitting.statics import StaticAnswers
+from kronbot.questions.fitting.units import doubts
 from kronbot.questions.fitting.words import below_one, correlated, sum_of, uncertain
 
 # Camera frame, elastic joint and bearing, beams, a payload, a folded angle with an error, a follower, gravity.
@@ -349,6 +351,17 @@ def test_millimetres_are_asked_about_and_made_metres(arm, measured):
     renamed = {**measured, **{f"{axis}_mm": 1000 * measured[f"position.b.{axis}"] for axis in "xyz"}}
     renamed = {name: each for name, each in renamed.items() if not name.startswith("position")}
     assert arm.fit(renamed, estimate=["l"], columns=expressions, only="position", sigma=SIGMA).summary["rows"] == 25
+
+
+def test_sensors_of_rounding_are_not_asked_about():
+    """A torque that is 0 is computed with what is rounding of another one."""
+    columns = [SimpleNamespace(name=f"torque.{name}", kind="torque", unit="N m", place=0) for name in "ab"]
+    measured = np.column_stack([np.zeros(9), np.linspace(1, 2, 9)])
+    told = SimpleNamespace(columns=columns, measured=measured, inputs={})
+    robot = SimpleNamespace(coordinates=(), units=(), joints=())
+    dust = np.column_stack([1e-17 * np.arange(9), np.zeros(9)])
+    assert not [*doubts(robot, told, dust)]
+    assert "does its sensor work" in " ".join(doubts(robot, told, 1e10 * dust))
 
 
 def test_hostile_measurements(arm, measured, tmp_path):
