@@ -105,10 +105,11 @@ def _about_axis(numbers: Array, turning: bool) -> float:
 
 def _path(robot: Robot, place: int) -> tuple[str | int, ...]:
     """Where the file says what moves with a coordinate: a joint, a beam's modes or the base."""
-    owner = robot.coordinates[place].partition(".")[0]
+    owner, _, part = robot.coordinates[place].partition(".")
+    of_beam = part[-1:].isdigit()  # v1, and not motor, x or rx
     for i, entry in enumerate(robot.file.links):
-        if owner == entry.joint.name:
-            return "links", i, "joint"
-        if owner == entry.name and entry.flexible is not None:
+        if of_beam and owner == entry.name:
             return "links", i, "flexible", "modes"
+        if not of_beam and owner == entry.joint.name:
+            return "links", i, "joint"
     return (BASE,)

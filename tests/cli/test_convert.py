@@ -136,7 +136,10 @@ name: elbow
 gravity: [0, 0, -9.81]
 links:
   - {name: upper, joint: {type: revolute, name: q1}, pose: {rpy: [0.3, 0.2, 0.1]}, rigid: {mass: 2}}
-BEAM  - {name: fore, joint: {type: revolute, name: q2}, pose: {xyz: XYZ, rpy: RPY}, payload: {mass: 1, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}
+BEAM  - name: fore
+    joint: {type: revolute, name: q2}
+    pose: {xyz: XYZ, rpy: RPY}
+    payload: {mass: 1, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}
 endpoint: {link: fore, position: [0.1, 0.2, 0.3]}
 """
 

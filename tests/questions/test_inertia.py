@@ -133,3 +133,14 @@ def test_random_robots_with_little_inertia(seeds):
 def test_rigid_robots_are_not_asked_for_a_mass_matrix_they_surely_have(monkeypatch):
     monkeypatch.delattr("kronbot.questions.inertia.mass_and_stiffness")
     assert not told_of_inertia(kronbot.load("puma560").model)
+
+
+def test_a_joint_and_a_beam_of_one_name_have_their_own_places():
+    text = (
+        "kronbot: 1\nname: r\ngravity: [0, 0, 0]\nlinks:\n"
+        "  - {name: a, joint: {type: revolute, name: b}, pose: {},\n"
+        "     flexible: {length: 1, mass: 1, EI: {z: 1}, GJ: 1, modes: {v: 1, torsion: 1}}}\n"
+        "  - {name: c, joint: {type: revolute, name: a, elastic: {stiffness: 1}}, pose: {}, rigid: {mass: 1}}\n"
+    )
+    told = kronbot.loads(text).check().warnings
+    assert [each.split(": ")[0].split(":")[-2:] for each in told] == [["7", "22"], ["6", "63"], ["7", "22"]]
