@@ -10,6 +10,7 @@ from casadi import SX
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.deferred import demand_finite
+from kronbot.description.expressions.expression import Expression
 from kronbot.description.gains import TIME
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
@@ -104,6 +105,27 @@ def _told_of_samples(
         yield f"{held}they are half a sample late, and deviations do not grow"
 
 
+def _told_of_rest(robot: Robot, q: Array, tau: Array, own: Sequence[int]) -> Iterator[str]:
+    """Whether controllers want joints elsewhere, and which torques there are that nothing of the file gives."""
+    control, driven = controllers(robot), drives(robot)
+    off, loose = [], []
+    for joint, torque in zip(robot.joints, tau, strict=True):
+        if joint.driven not in own:
+            continue
+        controller = control.by_joint.get(joint.name)
+        if controller is not None and isinstance(controller.target, Expression):
+            target = robot.parameters.value(controller.target, f"control.{joint.name}.target")
+            if abs(target - q[control.measured(joint)]) > ELSEWHERE:
+                off.append(f"{joint.name} = {target:.6g}")
+        given = driven.along_motion or driven.holds(joint.name) or joint.name in driven.given
+        if not given and abs(torque) > LOST * np.abs(tau).max():
+            loose.append(f"{joint.name} ({torque:.6g} {'N m' if joint.revolute else 'N'})")
+    if off:
+        yield f"the targets are {', '.join(off)}: the loop rests there, and here it is held by other torques"
+    if loose:
+        yield f"nothing of the file gives what holds {', '.join(loose)} here: the robot moves away from this posture"
+
+
 def stilled(A: Array, B: Array, K: Array) -> Array | None:
     """A whose poles on the imaginary axis that K (s - A)^-1 B does not have decay; None where they are not apart."""
     poles, right = eigen(A)
@@ -135,11 +157,12 @@ def held(robot: Robot, locked: frozenset[int], integrals: Sequence[str]) -> froz
 
 
 def told_of_loop(
-    robot: Robot, q: Array, values: Mapping[str, Array], own: Sequence[int], M: Array, of_states: NamedArray
+    robot: Robot, q: Array, tau: Array, values: Mapping[str, Array], own: Sequence[int], M: Array, of_states: NamedArray
 ) -> list[str]:
-    """What of the controllers a linear model about q (n,) leaves out, with ``values``, inertia M and the state matrix
-    of its ``own`` coordinates and what is remembered, by place."""
-    control, found = controllers(robot), [*_told_of_samples(robot, values, own, M, of_states)]
+    """What of the controllers a linear model about q (n,) leaves out, where torques tau (of joints) hold the robot,
+    with ``values``, inertia M and the state matrix of its ``own`` coordinates and what is remembered, by place."""
+    control = controllers(robot)
+    found = [*_told_of_samples(robot, values, own, M, of_states), *_told_of_rest(robot, q, tau, own)]
     if limited := [name for name, each in control.by_joint.items() if each.effort is not None]:
         found.append(f"limits of effort are not in a linear model ({', '.join(limited)})")
     if control.feedback is not None:

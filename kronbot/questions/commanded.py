@@ -49,4 +49,9 @@ def motion_end(robot: Robot, driven: Drives, watched: Array) -> float | None:
     last = np.flatnonzero(moving)
     if not len(last):
         return float(watched[0])
-    return float(watched[last[-1] + 1]) if last[-1] + 1 < len(watched) else None
+    if last[-1] + 1 == len(watched):
+        return None
+    before, end = watched[last[-1]], float(watched[last[-1] + 1])
+    # The last row of a table whose corners are none is watched by chance alone.
+    own = (motion.span(robot.parameters, PURPOSE) for motion in motions.values())
+    return max((each for each in own if before < each <= end), default=end)

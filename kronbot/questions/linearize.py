@@ -217,7 +217,7 @@ class Linearization:
         ]
         if self.closed_loop:
             loop = found.values, self._coordinates.own, found.solution.system.M, arrays["A"]
-            told += told_of_loop(robot, point.q, *loop)
+            told += told_of_loop(robot, point.q, np.asarray(point.tau).ravel(), *loop)
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
     def _numbers(self, given: Found) -> tuple[dict[str, NamedArray], Mapping[str, Scalar]]:

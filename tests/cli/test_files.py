@@ -768,6 +768,35 @@ def test_what_an_answer_comes_from_is_never_replaced(tmp_path, monkeypatch, caps
     assert "--plot r.png: that is the file of rows itself" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["modes", "khang", "--q", "@-"],
+        ["statics", "khang", "--q", "@/dev/stdin"],
+        ["sweep", "modes", "khang", "--over", "qa=0,1", "--q", "@-"],
+        ["fit", "piedboeuf", "--data", "-"],
+        ["fit", "piedboeuf", "--plan", "3", "--candidates", "-"],
+        ["plan", "canadarm", "--to", "q1=0.2", "--through", "/dev/stdin", "--duration", "8"],
+        ["plan", "canadarm", "--follow", "-", "--duration", "8"],
+    ],
+)
+def test_what_is_piped_from_a_file_is_not_replaced(asked, tmp_path, monkeypatch, capsys):
+    """Whatever reads it: standard input is that file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("qa\n0.1\n")
+    before = os.dup(0)
+    try:
+        with open("rows.csv", encoding="utf-8") as piped:
+            os.dup2(piped.fileno(), 0)
+            monkeypatch.setattr(sys, "stdin", piped)
+            assert run([*asked, "-o", "rows.csv", "--overwrite"]) == 2
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+    assert " itself" in capsys.readouterr().err
+    assert (tmp_path / "rows.csv").read_text() == "qa\n0.1\n"
+
+
 def test_what_a_sweep_comes_from_is_never_replaced(tmp_path, monkeypatch, capsys):
     """By files or by folders that it is in; each is named before anything is computed."""
     monkeypatch.chdir(tmp_path)

@@ -439,3 +439,23 @@ def test_weight_in_the_sag_is_that_of_two_steps_of_newton():
         run, held = other.simulate(q=at), other.statics(q=at)
         errors.append([abs(run[f"torque.{joint}"][0] - held[f"torque.{joint}"][0]) / g for joint in at])
     assert (np.array(errors[1]) < np.array(errors[0]) / 30).all() and max(errors[1]) < 1e-5
+
+
+def test_a_loop_about_where_it_does_not_rest_is_doubted():
+    """Targets elsewhere, and a joint that nothing holds against its weight; a torque of the file that does is fine."""
+    text = SAGGING.replace("  q2: {pid: {kp: 40, kd: 3}, target: -0.5, gravity: flexible}\n", "")
+    robot = kronbot.loads(text)
+
+    def told(robot, q):
+        return [each for each in robot.linearize(q=q, equilibrium=True, closed_loop=True).warnings if "here" in each]
+
+    loose = told(robot, {"q1": 0.4})
+    held = robot.statics(q={"q1": 0.4})["torque.q2"][0]
+    assert loose == [
+        f"nothing of the file gives what holds q2 ({held:.6g} N m) here: the robot moves away from this posture"
+    ]
+    (elsewhere,) = told(kronbot.loads(SAGGING), {"q1": 0.4})
+    assert elsewhere == "the targets are q2 = -0.5: the loop rests there, and here it is held by other torques"
+    assert not told(kronbot.loads(SAGGING), {"q1": 0.4, "q2": -0.5})
+    driven = text.replace("step: 1e-3", "step: 1e-3, drive: {q2: {torque: 1}}")
+    assert not told(kronbot.loads(driven), {"q1": 0.4})

@@ -99,6 +99,18 @@ def test_root_mean_squares_of_torques():
     assert "motion_end" not in found and "residual_amplitude" not in found
 
 
+def test_a_table_of_many_rows_ends_at_the_last(tmp_path):
+    """Though it has no corner there, however long the run is."""
+    t = np.linspace(0, 2, 101)
+    rows = "".join(f"{time!r},{0.5 * (time / 2) ** 3 * (10 - 7.5 * time + 1.5 * time**2)!r}\n" for time in t.tolist())
+    (tmp_path / "t.csv").write_text(rows)
+    moved = "{motion: {type: table, file: t.csv, held: true}}"
+    (tmp_path / "r.yaml").write_text(BLOCK.replace("{pd: {kp: 8, kd: 1.6, target: 0.5}}", moved))
+    robot = kronbot.load(tmp_path / "r.yaml")
+    for duration in (2.5, 3, 3.6):
+        assert robot.simulate(duration=duration).summary["motion_end"] == 2
+
+
 @pytest.mark.slow
 def test_what_vibrates_after_a_motion_has_the_locked_frequencies():
     """Of a small motion; a shaper takes the first one out."""

@@ -84,7 +84,9 @@ def opened(robot: Source, name: str, option: str, what: str, sign: str = "") -> 
             f"{option} {sign or 'is empty'}: name a file{sign and ' after the @'}, or - for standard input"
         )
     if name in STANDARD_INPUT:
-        yield _standard_input(robot, option, f"{option} {sign}-")
+        file = _standard_input(robot, option, f"{option} {sign}-")
+        keep_apart(name, what)
+        yield file
         return
     try:
         kind = Path(name).stat().st_mode
@@ -97,8 +99,8 @@ def opened(robot: Source, name: str, option: str, what: str, sign: str = "") -> 
     if not stat.S_ISREG(kind) and not stat.S_ISFIFO(kind):
         raise UsageError(f"{where}: neither a file nor a pipe (a device or a socket)")
     keep_apart(name, what)
-    with open(name, "rb") as file:
-        yield file
+    with open(name, "rb") as own:
+        yield own
 
 
 def _standard_input(robot: Source, option: str, place: str) -> BinaryIO:
