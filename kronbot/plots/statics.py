@@ -272,7 +272,7 @@ def _deflections(robot: Robot) -> list[tuple[str, str, str]]:
 def _twists(robot: Robot) -> list[tuple[str, str, str]]:
     """Of the tips of the beams that twist, the last one first."""
     twisted = [link.name for link in reversed(robot.links) if link.beam is not None and link.beam.torsion.count]
-    return [(f"tip.{name}.rx", f"twist of the tip of {short(name)}", "rad") for name in twisted]
+    return [(f"tip.{name}.rx", f"turn of the tip of {short(name)}, rx", "rad") for name in twisted]
 
 
 def _curves(robot: Robot, result: Result, swept: str) -> list[Curve]:

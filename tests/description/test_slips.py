@@ -189,3 +189,8 @@ def test_words_of_other_programs_have_a_cure():
     assert len(told) == len(cures)
     for message, cure in zip(told, cures, strict=True):
         assert cure in message
+
+
+def test_a_mapping_where_a_list_of_mappings_is_wanted():
+    (told,) = found(("motion:\n", "statics: {loads: {upper: [0, 0, 1]}}\nmotion:\n"))
+    assert told.endswith("a list of mappings with keys frame, force, moment is wanted here, not a mapping")

@@ -257,7 +257,7 @@ def test_twists_of_statics_have_a_panel_and_a_number_and_elements_one_entry():
     picture = draw(result)
     most = np.degrees(result["tip.bar.rx"][-1])
     axis = picture["twist 0"]
-    assert axis.get_title(loc="left").startswith("twist of the tip of bar") and axis.get_ylabel() == "[deg]"
+    assert axis.get_title(loc="left").startswith("turn of the tip of bar, rx") and axis.get_ylabel() == "[deg]"
     assert axis.lines[0].get_ydata()[-1] == pytest.approx(most) and most > 5
     (solid,) = spatial(picture)
     assert f"twists up to {most:.3g} deg" in solid.get_title(loc="left").replace("\n", " ")
