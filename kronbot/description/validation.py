@@ -209,7 +209,7 @@ class Validator:
     def _list(self, arguments: tuple[Any, ...], path: Path, node: Node) -> tuple[Any, ...]:
         size = 0 if Ellipsis in arguments else len(arguments)
         if not isinstance(node, SequenceNode):
-            keys = listing(_keys_under(arguments[0])) if len(path) > 1 else ""
+            keys = listing(_keys_under(arguments[0])) if len(path) > 1 and isinstance(arguments[0], type) else ""
             values = f" of {size} values" if size else f" of mappings with keys {keys}" if keys else ""
             cure = f"; {NEEDED[str(path[0])]}" if len(path) == 1 and path[0] in NEEDED else ""
             self._report.value(path, f"a list{values} is wanted here, not {kind(plain(node))}{cure}")
