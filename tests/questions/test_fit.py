@@ -730,3 +730,42 @@ def test_sigmas_of_few_measurements_are_told():
     assert [*noise.doubtful(errors, leverages)] == [("torque.q1", 3, 1.5), ("tip", 2, 1.0)]
     assert not [*replace(noise, groups={}).doubtful(errors, leverages)]
     assert not [*noise.doubtful(np.tile(errors, (6, 1)), np.tile(leverages / 6, (6, 1)))]
+
+
+def test_a_column_of_zeros_says_nothing_of_its_neighbours():
+    """A gripper of millimetres whose tip was exported as x, y, z: their sigma is that of their errors, not 1e-9 m."""
+    text = (
+        "kronbot: 1\nname: g\nconvention: standard\ngravity: [0, 0, 0]\nparameters: {EI: 1e-8}\nlinks:\n"
+        "  - {name: f, joint: {type: revolute, name: q}, dh: {a: 2e-3, d: 0, alpha: 0, theta: 0},\n"
+        "     flexible: {mass: 1e-9, EI: {z: EI}, modes: {v: 1}, shape: craig-bampton}}\n"
+    )
+    robot, forces = kronbot.loads(text), np.linspace(1e-4, 1e-3, 8)
+    noise = 1e-12 * np.array([1, -2, 0.5, 1, -1, 2, -0.5, -1])
+    tips = [robot.statics(forces=[[0, force, 0]], q={"q": 0})["tip.f.y"][0] for force in forces]
+    data = {"angle.q": [0.0] * 8, "force.y": forces, "tip.f.y": tips + noise}
+    alone, beside = robot.fit(data=data), robot.fit(data=data | {"tip.f.z": [0.0] * 8})
+    for found in (alone, beside):
+        sigmas = dict(zip(found.arrays["residuals"].rows, found["residuals"][:, 5], strict=True))
+        assert 1e-13 < sigmas["tip.f.y"] < 3e-12
+    assert found["estimates"][0][0] == pytest.approx(1e-8, rel=1e-6)
+
+
+def test_one_measurement_is_its_own_mean():
+    robot = kronbot.loads(ONE_MEASUREMENT)
+    measured = robot.modes()["frequencies_locked"][0]
+    found = robot.fit(question="modes", data={"frequencies_locked[1]": [measured * (1 + 1e-13)]}, estimate=["EI"])
+    (row,) = found["residuals"]
+    assert row[list(found.arrays["residuals"].columns).index("R2")] == pytest.approx(1)
+    assert not any("is judged by" in told for told in found.warnings)
+
+
+ONE_MEASUREMENT = """
+kronbot: 1
+name: g
+convention: standard
+gravity: [0, 0, 0]
+parameters: {EI: 3}
+links:
+  - {name: f, joint: {type: revolute, name: q}, dh: {a: 1, d: 0, alpha: 0, theta: 0},
+     flexible: {mass: 1, EI: {z: EI}, modes: {v: 1}}}
+"""

@@ -55,7 +55,7 @@ class Noise:
                 groups.setdefault((alike, told.columns[i].unit), []).append(i)
         with np.errstate(all="ignore"):
             sizes = np.sqrt(np.nansum(told.measured**2, axis=0) / (~np.isnan(told.measured)).sum(axis=0))
-        return Noise(sigma, groups, np.where(sizes > 0, sizes, 1.0), loss != "linear")
+        return Noise(sigma, groups, np.nan_to_num(sizes), loss != "linear")
 
     @property
     def unknown(self) -> bool:
@@ -100,4 +100,6 @@ class Noise:
         return float(np.sqrt(np.sum(errors**2) / freedom))
 
     def _put(self, group: list[int], value: float) -> None:
-        self.sigma[group] = max(value, LEAST * float(self.sizes[group].max()))
+        # Of a column of zeros nothing is known but the others.
+        size = float(self.sizes[group].max()) or float(self.sizes.max(initial=0.0)) or 1.0
+        self.sigma[group] = max(value, LEAST * size)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.description.wording import listing
+from kronbot.description.wording import counted, listing
 from kronbot.errors import DescriptionError
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import outlying, unlikely
@@ -149,8 +149,8 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     yield from dict.fromkeys(search.answers.doubts(found.values))  # each once, of whatever part of the rows
     yield from ambiguous(knowledge.ambiguities, names, bool(search.inquiry.beliefs.informed.any()))
     yield from correlated(knowledge, names)
-    for name, count, left in search.noise.doubtful(search.unweighted, search.leverages):
-        rest = f"{count} measurements, of which the fit leaves {max(left, 0):.2g}"
+    for name, count, left in search.noise.doubtful(search.unweighted, search.leverages) if freedom > 0 else ():
+        rest = f"{counted(count, 'measurement')}, of which the fit leaves {max(round(left, 3), 0.0):.2g}"
         yield f"the noise of {name} is judged by {rest}: errors may be far larger, give it a sigma"
     yield from uncertain(search.inquiry.beliefs.start, found.values, knowledge.errors, names)
     factor = search.noise.scale(found.errors, freedom) if freedom > 0 else 1.0
@@ -173,7 +173,7 @@ def _quality(search: Search, told: Sorted, errors: Array) -> NamedArray:
         if not there.any():
             continue
         e, y = e[there], y[there]
-        total = float(np.sum((y - y.mean()) ** 2))
+        total = float(np.sum((y - (y.mean() if len(y) > 1 else 0.0)) ** 2))  # one number is its own mean
         # A column that is the same throughout has a mean that is rounded.
         least = len(y) * float(ROUNDING * np.abs(y).max()) ** 2
         share = 1 - float(e @ e) / total if total > least else float(e @ e <= least)
