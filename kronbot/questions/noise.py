@@ -17,7 +17,9 @@ from kronbot.questions.momenta import MOMENTA
 # A share of the largest number of the family.
 ROUNDING: Final = 1e-14
 # What was given, and what is itself a measure of errors.
-_AS_THEY_ARE: Final = ("angle", "force", "moment", "t", "order")
+_AS_THEY_ARE: Final = (
+    "angle", "force", "moment", "t", "order", "row", "measured", "residual", "standardized", "leverage", "fitted",
+)  # fmt: skip
 # Frequency responses, which fall by decades and are 0 within their own errors.
 _BY_THEMSELVES: Final = ("frequency", "magnitude", "phase")
 _FORCES: Final = ("torque", "torque_quadratic", "integral", "reaction", "spring", "tension")

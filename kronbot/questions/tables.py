@@ -31,7 +31,7 @@ WIDTH = 120
 # Parts of complex entries, and entries, below these shares of the largest one are noise to a reader.
 PART, ENTRY = 1e-12, 1e-14
 # Arrays whose entries are found one by one, as are those without a unit: what is small is no rounding of what is large.
-ONE_BY_ONE = ("poles", "frequenc", "convergence_", "damping", "multiplier", "accuracy", "margins")
+ONE_BY_ONE = ("poles", "frequenc", "convergence_", "damping", "multiplier", "accuracy", "margins", "residuals")
 GAP = "  "
 # Signs of a text in a table: a longer one would leave no room for numbers.
 SENTENCE = 40

@@ -38,7 +38,7 @@ statics:
   gauges: [{name: LINK1, link: LINK1, x: 0.1}]
 """
 PLAIN = {"LINK": "body", "JOINT": "turn"}
-STRANGE = [("tip", "frequency"), ("torque", "angle"), ("force", "energy"), ("curvature", "moment")]
+STRANGE = [("tip", "frequency"), ("force", "angle")]
 
 
 def named(links, joints):

@@ -65,10 +65,10 @@ links:
 """
 # A picture or two a robot, each of three robots and more: of one that flies, in space, with one link and many.
 PICTURES = {
-    "canadarm": ("simulate", "modes"),
+    "canadarm": ("modes",),
     "floating-canadarm": ("simulate",),
     "khang": ("jacobian", "modes"),
-    "piedboeuf": ("modes", "linearize"),
+    "piedboeuf": ("linearize",),
     "spatial": ("linearize",),
     "spin-up": ("simulate", "jacobian"),
     "stacker-numeric": ("jacobian", "linearize"),

@@ -24,6 +24,7 @@ from kronbot.questions.fitting.noise import Noise
 from kronbot.questions.fitting.statics import StaticAnswers
 from kronbot.questions.fitting.units import doubts
 from kronbot.questions.fitting.words import below_one, correlated, sum_of, uncertain
+from kronbot.questions.tables import columns_shown, shown
 
 # Camera frame, elastic joint and bearing, beams, a payload, a folded angle with an error, a follower, gravity.
 ARM = """
@@ -747,6 +748,9 @@ def test_a_column_of_zeros_says_nothing_of_its_neighbours():
     for found in (alone, beside):
         sigmas = dict(zip(found.arrays["residuals"].rows, found["residuals"][:, 5], strict=True))
         assert 1e-13 < sigmas["tip.f.y"] < 3e-12
+        # People see them, too, beside angles and counts that are many times as large.
+        assert (shown("residuals", found.arrays["residuals"]) == found["residuals"]).all()
+        assert (columns_shown(found)["residual"] == found["residual"]).all()
     assert found["estimates"][0][0] == pytest.approx(1e-8, rel=1e-6)
 
 

@@ -351,14 +351,13 @@ def test_where_the_least_time_is_lost_a_smooth_motion_takes_little_more(drive, m
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("drive", ["torque", "motion"])
-def test_a_motion_in_the_place_of_the_fastest_takes_up_its_limits(drive, monkeypatch, unjudged):
+def test_a_motion_in_the_place_of_the_fastest_takes_up_its_limits(monkeypatch, unjudged):
     """However slow the one is that the search has seen; what it leaves of them is told, and is what columns say."""
     monkeypatch.setitem(collocation.SOON, "time", 15)
     monkeypatch.setattr(searching, "SLOWER", (3.0,))
 
     def planned():
-        found = two().plan({"q1": 1}, shortest=True, effort_limits={"q1": 1}, drive=drive)
+        found = two().plan({"q1": 1}, shortest=True, effort_limits={"q1": 1}, drive="motion")
         (told,) = (told for told in found.warnings if "least time has not been found" in told)
         peak = np.abs(found["torque.q1"]).max()
         assert f"a smooth motion that reaches {percent(peak)} % of its limits at most (torque.q1)" in told
