@@ -107,7 +107,7 @@ def _told_of_samples(
 
 def _told_of_rest(robot: Robot, q: Array, tau: Array, own: Sequence[int]) -> Iterator[str]:
     """Whether controllers want joints elsewhere, and which torques there are that nothing of the file gives."""
-    control, driven = controllers(robot), drives(robot)
+    control, passive = controllers(robot), drives(robot).passive
     off, loose = [], []
     for joint, torque in zip(robot.joints, tau, strict=True):
         if joint.driven not in own:
@@ -117,8 +117,7 @@ def _told_of_rest(robot: Robot, q: Array, tau: Array, own: Sequence[int]) -> Ite
             target = robot.parameters.value(controller.target, f"control.{joint.name}.target")
             if abs(target - q[control.measured(joint)]) > ELSEWHERE:
                 off.append(f"{joint.name} = {target:.6g}")
-        given = driven.along_motion or driven.holds(joint.name) or joint.name in driven.given
-        if not given and abs(torque) > LOST * np.abs(tau).max():
+        if joint.name in passive and abs(torque) > LOST * np.abs(tau).max():
             loose.append(f"{joint.name} ({torque:.6g} {'N m' if joint.revolute else 'N'})")
     if off:
         yield f"the targets are {', '.join(off)}: the loop rests there, and here it is held by other torques"

@@ -33,7 +33,7 @@ WORDS = ("settling_time", "overshoot")
 
 def all_held(robot: Robot, driven: Drives) -> bool:
     """Whether the drives hold all joints where they want them."""
-    return not robot.base and all(driven.holds(joint.name) for joint in robot.joints)
+    return _loose(robot, driven) is None
 
 
 def times_of_rest(end: float | None, duration: float) -> Array:
@@ -120,8 +120,14 @@ def _behind_motion(driven: Drives) -> Iterator[str]:
 
 def _lacking(robot: Robot, driven: Drives) -> str | None:
     """Why nothing is told behind a motion; None where it is."""
+    idle = None if driven.commanded else "nothing is wanted of its joints"
+    why = _loose(robot, driven) or idle
+    return why and f"{why} (explain measures)"
+
+
+def _loose(robot: Robot, driven: Drives) -> str | None:
+    """What the drives do not hold where they want it, in words; None where that is nothing."""
     if robot.base:
-        return "its base floats, and no place is wanted of it (explain measures)"
-    if loose := [joint.name for joint in robot.joints if not driven.holds(joint.name)]:
-        return f"its drives do not hold {listing(loose)} (explain measures)"
-    return None if driven.commanded else "nothing is wanted of its joints (explain measures)"
+        return "its base floats, and no place is wanted of it"
+    loose = [joint.name for joint in robot.joints if not driven.holds(joint.name)]
+    return f"its drives do not hold {listing(loose)}" if loose else None
