@@ -386,3 +386,17 @@ def test_what_is_not_there_is_said(arm):
     data = {"q1": [0.1, 0.4], "q2": [0.3, 0.5], "torque.q1": [1.0, 2.0]}
     told = arm.fit(data, question="dynamics", estimate="m1", sigma={"torque": 1}).warnings
     assert any("where nothing is deformed, or 0: " in each and "q1_dot" in each for each in told)
+
+
+def test_what_floats_without_weight_may_begin_in_its_equilibrium():
+    """As in simulate: where nothing falls nothing needs to be held."""
+    robot = kronbot.loads(
+        "kronbot: 1\nname: f\ngravity: [0, 0, 0]\nparameters: {m: 2}\n"
+        "base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}\nlinks:\n"
+        "  - {name: a, joint: {type: revolute, name: q1}, pose: {xyz: [0.5, 0, 0]}, rigid: {mass: m, com: [1, 0, 0]}}\n"
+        "simulate: {duration: 1, step: 0.25, start: equilibrium, drive: {q1: {torque: 0.5}}}\n"
+    )
+    run = robot.simulate()
+    begun = robot.with_parameters(m=1.8)
+    found = begun.fit(question="simulate", data={"t": run["t"], "q1": run["q1"]}, estimate=["m"])
+    assert found["estimates"][0][-1] == pytest.approx(2, rel=1e-5)

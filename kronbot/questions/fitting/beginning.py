@@ -25,7 +25,7 @@ from kronbot.questions.fitting.driven import DrivenModel
 from kronbot.questions.fitting.measured import Measured
 from kronbot.questions.fitting.records import Driven, Record
 from kronbot.questions.fitting.shifts import Shifts
-from kronbot.questions.initial_state import FALLING
+from kronbot.questions.initial_state import FALLING, falls
 from kronbot.questions.statics import sag
 from kronbot.records import dataclass
 
@@ -180,7 +180,7 @@ class Beginning:
         whole = np.concatenate([robot.undeformed_rates(q), robot.undeformed_rates(qd)], axis=1).T
         whole[:n, 0] = robot.undeformed(z[:n])
         if self.robot.file.simulate.start == "equilibrium":
-            if robot.base and not hung(robot):
+            if falls(robot):
                 raise UsageError(FALLING)
             whole[:n] = self._sagging(robot, values, whole[:n], k)
         elif self.initial != "file":  # of elastic joints the other side may be measured, and a base that floats
