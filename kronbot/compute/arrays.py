@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute import views
+from kronbot.description.called import called_by_name
 from kronbot.description.wording import Entries
 from kronbot.floats import read_only
 from kronbot.records import dataclass
@@ -21,13 +22,14 @@ Scalar = float | int | str | bool
 Units = str | Mapping[str, Sequence[str]]
 
 
+@called_by_name
 @dataclass(frozen=True, eq=False)
 class NamedArray:
     """A vector (``columns`` is None) or a matrix with named rows and columns, or a stack of them along an axis.
 
     ``units`` is one unit for all entries, or units of rows and of columns (an entry has their product). ``axis`` names
     the leading axis of a stack and its values. Entries are numbers, or formulas as text (a closed form). Those of an
-    array that few look at (:meth:`later`) are computed when somebody does.
+    array that few look at (:func:`kronbot.compute.deferred.later`) are computed when somebody does.
     """
 
     values: npt.NDArray[Any]
@@ -52,25 +54,6 @@ class NamedArray:
         if self.axis is not None:
             name, values = self.axis
             put(self, "axis", (name, values if isinstance(values, range) else tuple(values)))
-
-    @staticmethod
-    def later(
-        compute: Callable[[], npt.NDArray[Any]], rows: Sequence[str], units: Units, columns: Sequence[str] | None = None
-    ) -> NamedArray:
-        """An array whose values are computed when they are first asked for, which raises what ``compute`` raises."""
-        return NamedArray(cast("npt.NDArray[Any]", compute), rows, units, columns)
-
-    def alike(self, values: npt.NDArray[Any] | Callable[[], npt.NDArray[Any]]) -> NamedArray:
-        """Other values, or what computes them later, with these names and units, which are not looked at again."""
-        made = object.__new__(NamedArray)
-        held = made.__dict__
-        held.update(self.__dict__)
-        if callable(values):
-            del held["values"]
-            held["_compute"] = values
-        else:
-            held["values"] = read_only(values)
-        return made
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, which leaves memory writeable."""
@@ -99,19 +82,11 @@ class NamedArray:
 
     def to_xarray(self) -> xr.DataArray:
         """A DataArray with named rows and columns and the units as an attribute. Raises UsageError without xarray."""
-        return views.data_array(self.dimensions("row", "column"), self.values, self.plain_units)
+        return views.data_array(dimensions(self, "row", "column"), self.values, self.plain_units)
 
     def to_pandas(self) -> pd.Series | pd.DataFrame:
         """A Series or DataFrame; a stack has axis and rows as index. Raises UsageError without pandas."""
-        return views.frame(self.dimensions("row", "column"), self.values)
-
-    def dimensions(self, row: str, column: str) -> dict[str, Sequence[Any]]:
-        """Names and labels of the axes of ``values``."""
-        labels: dict[str, Sequence[Any]] = {} if self.axis is None else {self.axis[0]: list(self.axis[1])}
-        labels[row] = list(self.rows)
-        if self.columns is not None:
-            labels[column] = list(self.columns)
-        return labels
+        return views.frame(dimensions(self, "row", "column"), self.values)
 
     def to_dict(self) -> dict[str, object]:
         """The JSON object of design section 7."""
@@ -126,6 +101,28 @@ class NamedArray:
         if np.iscomplexobj(self.values):
             return head | {"real": plain(self.values.real), "imag": plain(self.values.imag)}
         return head | {"values": plain(self.values)}
+
+
+def alike(array: NamedArray, values: npt.NDArray[Any] | Callable[[], npt.NDArray[Any]]) -> NamedArray:
+    """Other values, or what computes them later, with names and units of an array, which are not looked at again."""
+    made = object.__new__(NamedArray)
+    held = made.__dict__
+    held.update(array.__dict__)
+    if callable(values):
+        del held["values"]
+        held["_compute"] = values
+    else:
+        held["values"] = read_only(values)
+    return made
+
+
+def dimensions(array: NamedArray, row: str, column: str) -> dict[str, Sequence[Any]]:
+    """Names and labels of the axes of the values."""
+    labels: dict[str, Sequence[Any]] = {} if array.axis is None else {array.axis[0]: list(array.axis[1])}
+    labels[row] = list(array.rows)
+    if array.columns is not None:
+        labels[column] = list(array.columns)
+    return labels
 
 
 def held_values(array: NamedArray) -> npt.NDArray[Any] | None:

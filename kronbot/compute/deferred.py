@@ -70,8 +70,7 @@ def later(
 ) -> NamedArray:
     """An array of an answer that few look at, by its name; asking for its values raises ComputationError like a
     Result."""
-
-    return NamedArray.later(partial(settled, name, compute), rows, units, columns)
+    return NamedArray(cast("npt.NDArray[Any]", partial(settled, name, compute)), rows, units, columns)
 
 
 def settled(name: str, compute: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:

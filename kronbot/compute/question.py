@@ -12,7 +12,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.arrays import NamedArray, Units, units_kept
+from kronbot.compute.arrays import NamedArray, Units, alike, units_kept
 from kronbot.compute.deferred import settled
 from kronbot.compute.trace import Trace, Traced
 from kronbot.model.parameters import Parameters
@@ -55,7 +55,7 @@ class Quantity:
 
     def array(self, values: npt.NDArray[Any]) -> NamedArray:
         """Its numbers, or formulas, with their names and units."""
-        return self._named.alike(self.shaped(values))
+        return alike(self._named, self.shaped(values))
 
     def stack(self, values: npt.NDArray[Any], axis: tuple[str, Sequence[float]]) -> NamedArray:
         """The same along an axis."""
@@ -63,7 +63,7 @@ class Quantity:
 
     def later(self, name: str, found: Callable[[], Mapping[str, npt.NDArray[Any]]]) -> NamedArray:
         """The same of what is found by that name, when somebody looks at it."""
-        return self._named.alike(partial(settled, name, lambda: self.shaped(found()[name])))
+        return alike(self._named, partial(settled, name, lambda: self.shaped(found()[name])))
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,10 @@ class Memory:
                 self._met.append((key, robot, _made()))
                 if not changed:
                     return robot
+                from kronbot.description.described import with_overrides
                 from kronbot.model.build import with_values
 
-                return with_values(robot, robot.description.with_overrides(changed))
+                return with_values(robot, with_overrides(robot.description, changed))
         return None
 
     def built(self, described: Description, settings: Mapping[str, str], order: str) -> Robot:

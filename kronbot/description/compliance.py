@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kronbot.description import Description
+from kronbot.description.described import mistaken
 from kronbot.description.expressions.expression import Expression, evaluate
 from kronbot.description.joint import TILTS, Joint
 from kronbot.description.schema import RobotFile
@@ -67,4 +68,4 @@ def demand_none_negative(described: Description) -> None:
             )
             wrong.append((each.path, f"{told}give 0 (rigid) or more", False))
     if wrong:
-        raise described.mistaken(wrong)
+        raise mistaken(described, wrong)

@@ -68,35 +68,13 @@ class Description:
             yield place / PurePath(self.source.name).name, "the robot file"
             yield from ((place / name, "a table of the robot") for name in self.tables)
 
-    def with_overrides(self, changed: Mapping[str, str]) -> Description:
-        """The same file with other expressions in some more of its parameters. Raises like :func:`load`.
-
-        What was read is kept: parameters are resolved, and what depends on values is judged again. Where it is wrong,
-        loading has the words.
-        """
-        return cast("Description", import_module(READER).overriding(self, changed))
-
-    def mistaken(self, wrong: Iterable[tuple[Path, str, bool]]) -> DescriptionError:
-        """What somebody finds wrong who uses the file: paths, what is wrong there, and whether it is the key."""
-        return DescriptionError(self.placed(wrong))
-
     @cached_property
     def useless(self) -> tuple[Mistake, ...]:
         """The warning that nothing in the file depends on some parameters, at the place of the first; else nothing."""
         if not (names := self.unused):
             return ()
         what = f"parameter{'s' if len(names) > 1 else ''} {listing(names)}"
-        return self.placed([(("parameters", names[0]), f"nothing in this file depends on the {what}", True)])
-
-    def placed(self, told: Iterable[tuple[Path, str, bool]]) -> tuple[Mistake, ...]:
-        """What is said of places in the file: paths, what is said, and whether of the key; with lines, in order."""
-        from kronbot.description.checks.report import Report
-        from kronbot.description.mistakes import first_of, with_lines
-
-        report = Report(self.source.name, self.tree)
-        for path, message, of_key in told:
-            (report.key if of_key else report.value)(path, message)
-        return with_lines(first_of(report.found), self.source.text.splitlines())
+        return placed(self, [(("parameters", names[0]), f"nothing in this file depends on the {what}", True)])
 
     @cached_property
     def identity(self) -> Hashable:
@@ -152,6 +130,32 @@ class Description:
     def unused(self) -> tuple[str, ...]:
         """Parameters that nothing in the file depends on."""
         return cast("tuple[str, ...]", import_module(READER).unused_of(self))
+
+
+# No methods: who uses the library reaches a description by its robot, and finds there what it holds.
+def with_overrides(described: Description, changed: Mapping[str, str]) -> Description:
+    """The same file with other expressions in some more of its parameters. Raises like :func:`load`.
+
+    What was read is kept: parameters are resolved, and what depends on values is judged again. Where it is wrong,
+    loading has the words.
+    """
+    return cast("Description", import_module(READER).overriding(described, changed))
+
+
+def mistaken(described: Description, wrong: Iterable[tuple[Path, str, bool]]) -> DescriptionError:
+    """What somebody finds wrong who uses the file: paths, what is wrong there, and whether it is the key."""
+    return DescriptionError(placed(described, wrong))
+
+
+def placed(described: Description, told: Iterable[tuple[Path, str, bool]]) -> tuple[Mistake, ...]:
+    """What is said of places in the file: paths, what is said, and whether of the key; with lines, in order."""
+    from kronbot.description.checks.report import Report
+    from kronbot.description.mistakes import first_of, with_lines
+
+    report = Report(described.source.name, described.tree)
+    for path, message, of_key in told:
+        (report.key if of_key else report.value)(path, message)
+    return with_lines(first_of(report.found), described.source.text.splitlines())
 
 
 def checksum(source: Source, overrides: Mapping[str, str], motion: str | None, tables: Mapping[str, Table]) -> str:

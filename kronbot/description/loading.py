@@ -73,7 +73,7 @@ def load(
 
 
 def overriding(described: Description, changed: Mapping[str, str]) -> Description:
-    """:meth:`Description.with_overrides`."""
+    """:func:`kronbot.description.described.with_overrides`."""
     overrides = {**described.overrides, **changed}
     judgements, quantities = described.judgements, described.quantities
     root = _overridden(described.tree, overrides)

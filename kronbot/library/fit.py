@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from kronbot.description.checks.rules import file_fault, nearest_file
 from kronbot.description.choices import FITTED, INITIALS, LOSSES
+from kronbot.description.described import mistaken
 from kronbot.description.expressions.expression import Expression, ExpressionError, parse
 from kronbot.description.fitting import Fit
 from kronbot.description.wording import listing, quote, unknown
@@ -150,7 +151,7 @@ def _beside(robot: Robot, word: str, name: str) -> Table:
     place = source.place or source.folder
     fault = file_fault(name, place)
     if fault or source.folder is None:
-        raise robot.description.mistaken([(("fit", word), fault + nearest_file(name, place), False)])
+        raise mistaken(robot.description, [(("fit", word), fault + nearest_file(name, place), False)])
     return beside(source.folder, name, source.place)
 
 

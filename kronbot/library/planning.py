@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kronbot.description import choices
+from kronbot.description.described import with_overrides
 from kronbot.description.limits import MISTAKES
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, UsageError
@@ -174,7 +175,7 @@ def sharing(robot: Robot, robust: Mapping[str, Any] | None, follows: bool) -> tu
 
     def like(values: Mapping[str, float]) -> Robot:
         told = {name: repr(value) for name, value in values.items()}
-        return with_values(robot, robot.description.with_overrides(told))
+        return with_values(robot, with_overrides(robot.description, told))
 
     if not ranges:
         return [robot], []

@@ -18,6 +18,7 @@ from kronbot.cached import cached_property
 from kronbot.compute import question
 from kronbot.description import choices, compliance, limits
 from kronbot.description.called import called_by_name
+from kronbot.description.described import with_overrides
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, Failure, KronbotError, UsageError
 from kronbot.kinds import is_a
@@ -75,7 +76,10 @@ class Robot:
 
     @property
     def model(self) -> robot.Robot:
-        """The tree of links with symbols for its numbers, which the mechanics are traced with."""
+        """The tree of links with symbols for its numbers, which the mechanics are traced with.
+
+        It is there to be looked at; its methods take what kronbot gives them, and check nothing.
+        """
         return self._model
 
     @cached_property
@@ -137,7 +141,7 @@ class Robot:
         """
         with AtWork():
             changed = arguments.expressions(values, "parameter")
-            return Robot(build.with_values(self._model, self.description.with_overrides(changed)))
+            return Robot(build.with_values(self._model, with_overrides(self.description, changed)))
 
     def with_motion(self, motion: str) -> Robot:
         """The same robot with another motion: YAML text as in a file, ``q1: {type: sinusoid, ...}``.
@@ -168,7 +172,7 @@ class Robot:
         for name in changed:
             if name not in self.description.values:
                 raise unknown(name, self.description.values, "values: no parameter ")
-        self.description.with_overrides(changed)  # which refuses what is no value
+        with_overrides(self.description, changed)  # which refuses what is no value
         title = arguments.text(heading, "heading")
         if not title.isprintable():
             raise UsageError(Argument("heading"), ": one line of text that can be printed is wanted")

@@ -9,6 +9,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from kronbot.description.described import placed
 from kronbot.description.names import BASE
 from kronbot.description.wording import listing
 from kronbot.errors import Failure, Mistake
@@ -54,7 +55,7 @@ def _without_inertia(robot: Robot) -> tuple[Mistake, ...]:
             if locked:
                 told += f", modes keeps {'it' if len(places) == 1 else 'them'} locked"
             found.append((places[0], told))
-    each = (robot.description.placed([(_path(robot, place), told, False)]) for place, told in found)
+    each = (placed(robot.description, [(_path(robot, place), told, False)]) for place, told in found)
     return tuple(chain.from_iterable(each))  # one by one: of a place more than one may be told
 
 

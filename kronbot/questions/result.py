@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute import views
-from kronbot.compute.arrays import Columns, NamedArray, Scalar, held_values, plain
+from kronbot.compute.arrays import Columns, NamedArray, Scalar, dimensions, held_values, plain
 from kronbot.compute.deferred import Deferred, demand_finite
 from kronbot.description import Description
 from kronbot.description.called import called_by_name
@@ -215,7 +215,7 @@ class Result:
         Raises UsageError without xarray.
         """
         arrays = {
-            name: views.data_array(array.dimensions(f"{name}.row", f"{name}.column"), array.values, array.plain_units)
+            name: views.data_array(dimensions(array, f"{name}.row", f"{name}.column"), array.values, array.plain_units)
             for name, array in self.arrays.items()
         }
         return views.dataset(arrays, self.series, self.units, {"robot": self.robot, "order": self.order})

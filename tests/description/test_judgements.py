@@ -5,6 +5,7 @@ from thinned import rare, thinned
 
 from kronbot.description import Source, load
 from kronbot.description.checks.report import View
+from kronbot.description.described import with_overrides
 from kronbot.errors import KronbotError
 
 # Every number that the checks look at is a parameter.
@@ -69,11 +70,11 @@ def test_other_values_are_judged_as_by_loading(name, motion):
     base = load(SOURCE, motion=motion)
     for value in OTHERS:
         text = {name: repr(value)}
-        once = told(lambda text=text: base.with_overrides(text))
+        once = told(lambda text=text: with_overrides(base, text))
         assert once == told(lambda text=text: load(SOURCE, text, motion)), text
     # On the way over another value.
-    once = base.with_overrides({"EIz": "1"})
-    assert told(lambda: once.with_overrides({name: "0.05"})) == told(
+    once = with_overrides(base, {"EIz": "1"})
+    assert told(lambda: with_overrides(once, {name: "0.05"})) == told(
         lambda: load(SOURCE, {"EIz": "1", name: "0.05"}, motion)
     )
 
@@ -81,7 +82,7 @@ def test_other_values_are_judged_as_by_loading(name, motion):
 def test_every_check_is_met():
     """Those values make mistakes and warnings of many kinds."""
     base = load(SOURCE)
-    said = {str(told(lambda n=n, v=v: base.with_overrides({n: repr(v)}))) for n in NAMES for v in OTHERS}
+    said = {str(told(lambda n=n, v=v: with_overrides(base, {n: repr(v)}))) for n in NAMES for v in OTHERS}
     for words in ("at least 0", "greater than 0", "ascend", "'gear' must not be 0", "in degrees?", "no body can have",
                   "a damping ratio", "would bend this beam", "once more", "gauge must be on the beam",
                   "has inertia and no mass", "clamped-mass"):  # fmt: skip
@@ -98,8 +99,8 @@ def test_little_is_read_again(monkeypatch):
     )
     head = "kronbot: 1\nname: chain\nconvention: standard\ngravity: [0, 0, 0]\n"
     base = load(Source("chain.yaml", f"{head}parameters: {{{names}}}\nlinks:\n{links}", None))
-    base.with_overrides({"m7": "2"})
+    with_overrides(base, {"m7": "2"})
     read, number = [], View.number
     monkeypatch.setattr(View, "number", lambda view, default=0.0: read.append(view) or number(view, default))
-    base.with_overrides({"m7": "3"})
+    with_overrides(base, {"m7": "3"})
     assert 0 < len(read) < 20

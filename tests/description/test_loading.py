@@ -18,6 +18,7 @@ from waiting import bounded
 import kronbot
 from kronbot.description import Source, limits, load
 from kronbot.description.checks.tensors import possible_inertia
+from kronbot.description.described import with_overrides
 from kronbot.description.expressions.expression import exact, parse
 from kronbot.description.in_time import TimeTable
 from kronbot.description.moving import Cycloidal, PolynomialMotion
@@ -814,7 +815,7 @@ def test_parameters_that_nothing_depends_on():
         assert {*left} == {"v", "w", "x", *re.findall(r"\bp\d+\b", line)}
     # What another motion or value leaves out is in the file all the same.
     moved = load(described.source, {"t": "3*w"}, "q1: {type: cycloidal, rate: x, half_period: 1}")
-    assert moved.with_overrides({"p1": "2"}).unused == ("v",)
+    assert with_overrides(moved, {"p1": "2"}).unused == ("v",)
     assert loaded(CANADARM).unused == ("k",)
 
 

@@ -15,10 +15,14 @@ import casadi
 import numpy as np
 
 import kronbot
+from kronbot.compute.arrays import NamedArray
+from kronbot.description import Description
+from kronbot.description.urdf.translation import Translation
 from kronbot.library import robot as library
 from kronbot.library.exporting import Export
 from kronbot.library.sweep import Sweep
 from kronbot.library.symbolic import Symbolic
+from kronbot.plots.page.pages import Page
 from kronbot.questions.result import Result
 from kronbot.sweeps.work import Case
 
@@ -259,8 +263,9 @@ def robot():
     return kronbot.loads(TEXT, order="1")
 
 
-# Whose methods are called.
+# Whose methods are called; all others that a user gets have none.
 OWNERS = {"Robot": library.Robot, "Symbolic": Symbolic, "Export": Export, "Result": Result, "Sweep": Sweep}
+OWNERS |= {"NamedArray": NamedArray, "Description": Description, "Page": Page, "Translation": Translation}
 # A call of everything public that is right, with a value for every argument; what takes any number of names has one.
 CALLS = {
     "load": {"robot": "khang", "order": "1", "parameters": {}},
@@ -343,6 +348,9 @@ CALLS = {
     "Result.to_xarray": {},
     "Result.to_dict": {},
     "Result.settled": {},
+    "NamedArray.to_pandas": {},
+    "NamedArray.to_xarray": {},
+    "NamedArray.to_dict": {},
     "Sweep.result": {},
     "Sweep.chunks": {},
     "Sweep.to_dict": {},
@@ -402,6 +410,7 @@ class Caller:
         self.symbolic = self.robot.symbolic(seconds=1.0)
         self.export = self.robot.export("pose")
         self.result = self.robot.linearize(response="step", duration=0.1)
+        self.namedarray = self.result.arrays["M_L"]
         self.sweep = self.robot.sweep("modes", {"EI": [1, 2]}, keep="frequencies_free[1]", workers=1)
         mass = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
         joint = '<joint name="q" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
@@ -415,7 +424,7 @@ class Caller:
     def call(self, name, arguments):
         """The answer."""
         owner, _, method = name.rpartition(".")
-        held = {"": kronbot, **{kind: getattr(self, kind.lower()) for kind in OWNERS}}[owner]
+        held = getattr(self, owner.lower()) if owner else kronbot
         named = dict(arguments)
         several = [named.pop("functions")] if "functions" in named else []
         if method == "with_parameters":

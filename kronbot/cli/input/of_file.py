@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from kronbot.cli.input.cases import wrong_values
 from kronbot.cli.input.given import arguments
 from kronbot.cli.output.messages import untold
+from kronbot.description.described import mistaken
 from kronbot.description.sweeping import Sweep
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, DescriptionError, UsageError
@@ -70,7 +71,7 @@ class OfFile:
                 if left_out(str(option.name)):
                     options[str(option.name)] = value
         if wrong:
-            raise robot.description.mistaken(wrong)
+            raise mistaken(robot.description, wrong)
         order = options.pop("order", None)
         alone = all(map(left_out, (*(str(each.name) for each in own), *_PARTS)))
         return cls(robot if order is None else robot.at_order(order), told, options, dict(cls._parts(told)), alone)
@@ -94,7 +95,7 @@ class OfFile:
         wrong = list(self._wrong(ask))
         if not wrong and self.alone:
             wrong = [(("sweep",), str(error), True)]
-        return self.robot.description.mistaken(wrong) if wrong else error
+        return mistaken(self.robot.description, wrong) if wrong else error
 
     def _wrong(self, ask: Callable[..., object]) -> Iterator[Wrong]:
         from kronbot.sweeps.cases import Distribution

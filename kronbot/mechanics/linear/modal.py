@@ -14,7 +14,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.arrays import NamedArray
+from kronbot.compute.arrays import NamedArray, alike
 from kronbot.compute.deferred import later, settled
 from kronbot.compute.trace import traced
 from kronbot.floats import Array
@@ -230,11 +230,11 @@ def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, Na
     """The modes of coordinates as arrays of an answer, each name with a suffix."""
     labels = _labels(len(modes.found))
     found = {
-        "poles": labels["poles"].alike(modes.poles),
-        "frequencies": labels["frequencies"].alike(modes.frequencies),
-        "damping": labels["damping"].alike(modes.damping),
+        "poles": alike(labels["poles"], modes.poles),
+        "frequencies": alike(labels["frequencies"], modes.frequencies),
+        "damping": alike(labels["damping"], modes.damping),
         "shapes": later(f"shapes{suffix}", lambda: modes.shapes, names, "1", labels["poles"].rows),
-        "accuracy": labels["accuracy"].alike(partial(settled, f"accuracy{suffix}", lambda: modes.accuracy)),
+        "accuracy": alike(labels["accuracy"], partial(settled, f"accuracy{suffix}", lambda: modes.accuracy)),
     }
     return {f"{name}{suffix}": array for name, array in found.items()}
 

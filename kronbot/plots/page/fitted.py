@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kronbot.description.described import with_overrides
 from kronbot.errors import DescriptionError
 from kronbot.floats import Array
 from kronbot.model.build import compliant, with_values
@@ -30,7 +31,7 @@ def robot_of(result: Result) -> Robot | None:
     model = compliant(result.model) if statics else result.model
     found = {name: repr(value) for name, value in result.at["parameters"].items()}
     try:
-        return with_values(model, result.model.description.with_overrides(found))
+        return with_values(model, with_overrides(result.model.description, found))
     except DescriptionError:
         return None
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.description.described import with_overrides
 from kronbot.description.wording import counted, listing
 from kronbot.errors import DescriptionError
 from kronbot.floats import Array
@@ -140,7 +141,7 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
         yield f"{len(found.errors)} measurements determine {knowledge.rank} combinations and leave nothing to judge by"
     by_name = dict(zip(search.variation.names, map(repr, found.values.tolist()), strict=False))
     try:
-        search.robot.description.with_overrides(by_name)
+        with_overrides(search.robot.description, by_name)
     except DescriptionError as error:
         yield f"no robot has these estimates, give them bounds: {listing(map(str, error.mistakes))}"
     held = [names[i] for i in sorted(knowledge.held)]
