@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # What reads files stands above what it has read, and is found by its name when one is read again.
 READER = "kronbot.description.loading"
+# What a fit reads, in words.
+MEASURED, VALIDATING = "the file of measurements", "the file to validate with"
 
 
 class _Values(Entries):
@@ -62,11 +64,14 @@ class Description:
 
     @property
     def files(self) -> Iterator[tuple[PurePath, str]]:
-        """Where what it was read from stands, in words: its file and its tables; nothing where it was a text."""
+        """Where what it was read from stands, in words: its file, its tables and measurements; nothing of a text."""
         place = self.source.place
         if place is not None:
             yield place / PurePath(self.source.name).name, "the robot file"
             yield from ((place / name, "a table of the robot") for name in self.tables)
+            if self.robot.fit is not None:
+                named = {self.robot.fit.data: MEASURED, self.robot.fit.validate: VALIDATING}
+                yield from ((place / name, what) for name, what in named.items() if name is not None)
 
     @cached_property
     def useless(self) -> tuple[Mistake, ...]:

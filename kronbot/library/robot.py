@@ -323,7 +323,9 @@ class Robot:
             q, file = None, q
         name = None if file is None else arguments.path(file, "file")
         shown.demand_few(self._sound)
-        return pages.view(lambda: replace(self.kinematics(q=q), command=contents.POSTURE), name, *flags)
+        return pages.view(
+            lambda: replace(self.kinematics(q=q), command=contents.POSTURE), self.description, name, *flags
+        )
 
     def _inverse(self, q: Values | None, seen: Sequence[FrameView], inverse: object, starts: object) -> Posed:
         from kronbot.library.poses import target

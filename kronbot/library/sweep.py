@@ -268,13 +268,13 @@ class Sweep:
         """The picture of the table, as of :meth:`kronbot.questions.result.Result.plot`."""
         from kronbot.plots import pictures
 
-        return pictures.plot(self.result, file, overwrite, None, panels)
+        return pictures.plot(self.result, self.robot.model.description, file, overwrite, None, panels)
 
     def view(self, file: str | None = None, *, overwrite: bool = False, open: bool = False) -> Page:
         """The page of the table, as of :meth:`kronbot.questions.result.Result.view`."""
         from kronbot.plots.page import pages
 
-        return pages.view(self.result, file, overwrite, open)
+        return pages.view(self.result, self.robot.model.description, file, overwrite, open)
 
 
 def columns_of(cases: object) -> dict[str, Sequence[object]]:
@@ -339,7 +339,7 @@ def sweep(
     kept = columns.kept(robot.model, asked, possible, made.names, wanted, pictured, apart)
     task = Task(robot, asked, prepared, made, meant, kept)
     if place is not None:
-        place.form.demand_room(task)
+        place.demand_possible(task)
     degrees = names.in_degrees(robot.model, meant, made, {**(table or {}), **varying})
     return Sweep(robot, task, hands, place, strict, progress, Tally(kept, of_names=tuple(degrees)))
 

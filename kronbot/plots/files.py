@@ -8,10 +8,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from kronbot.description import Description
 from kronbot.description.wording import shown_path
 from kronbot.errors import Argument, Failure, UsageError, said
 from kronbot.kinds import is_a
-from kronbot.system.saving import Target, publish
+from kronbot.system.saving import Target, by_inode, publish
 
 
 def name_of(file: str | os.PathLike[str], suffixes: str) -> str:
@@ -30,11 +31,11 @@ def flag(value: object, word: str) -> bool:
 
 
 @contextmanager
-def place(name: str, overwrite: bool) -> Iterator[Target]:
+def place(name: str, overwrite: bool, about: Description | None) -> Iterator[Target]:
     """The place of a file, that is looked at before anything is drawn.
 
-    Raises UsageError for a file that is there already unless ``overwrite``, KronbotError where it cannot be written,
-    here or inside.
+    Raises UsageError for a file that is there already unless ``overwrite``, and for one that the robot that it is
+    ``about`` was read from, KronbotError where it cannot be written, here or inside.
     """
     try:
         target = Target.at(name, overwrite)
@@ -42,6 +43,8 @@ def place(name: str, overwrite: bool) -> Iterator[Target]:
             found = target.found()
             if fault := target.fault(found):
                 raise UsageError(f"{shown_path(name)}: {fault}")
+            if taken := target.taken(by_inode(() if about is None else about.files)):
+                raise UsageError(f"{shown_path(name)}: {taken}")
             if found is not None and not overwrite:
                 there = f"{shown_path(name)}: the file is there already; "
                 raise UsageError(there, Argument("overwrite"), " replaces it")
@@ -54,15 +57,15 @@ def place(name: str, overwrite: bool) -> Iterator[Target]:
         raise Failure(f"cannot write {shown_path(name)}: {said(error, place=False)}") from None
 
 
-def demand_place(name: str, overwrite: bool) -> None:
+def demand_place(name: str, overwrite: bool, about: Description | None) -> None:
     """Raise what :func:`place` raises."""
-    with place(name, overwrite):
+    with place(name, overwrite, about):
         pass
 
 
-def write(name: str, content: Callable[[], bytes], overwrite: bool, what: str) -> None:
+def write(name: str, content: Callable[[], bytes], overwrite: bool, about: Description | None, what: str) -> None:
     """Write what is drawn, "the picture", to a file of a :func:`place`. Raises what that raises."""
-    with place(name, overwrite) as target:
+    with place(name, overwrite, about) as target:
         with target.draft() as draft:
             draft.write(content())
             draft.claim()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kronbot.description import Description
 from kronbot.errors import Argument, UsageError
 from kronbot.kinds import is_a
 from kronbot.plots import (
@@ -85,12 +86,13 @@ def pair_named(pair: object) -> Pair:
 
 def plot(
     asked: Callable[[], Result],
+    about: Description | None,
     file: str | os.PathLike[str] | None,
     overwrite: bool,
     pair: Pair | None,
     chosen: str | Sequence[str] | None,
 ) -> Figure:
-    """The picture of an answer, written to a file where one is named, which is looked at before anybody asks.
+    """The picture of an answer, ``about`` a robot, written to a file where one is named, which is looked at before.
 
     Raises UsageError, KronbotError.
     """
@@ -99,7 +101,7 @@ def plot(
         return draw(asked(), pair, chosen).figure
     name = files.name_of(file, ".png, .svg or .pdf")
     demand_suffix(name)
-    files.demand_place(name, overwrite)
+    files.demand_place(name, overwrite, about)
     picture = draw(asked(), pair, chosen)
-    files.write(name, lambda: picture.content(Path(name).suffix), overwrite, "the picture")
+    files.write(name, lambda: picture.content(Path(name).suffix), overwrite, about, "the picture")
     return picture.figure

@@ -106,7 +106,7 @@ class Result:
         """For pickle, with all that is computed later."""
         held = self._held()
         held["at"] = {name: dict(point) for name, point in self.at.items()}
-        held["about"] = self.about.description if isinstance(self.about, Robot) else self.about
+        held["about"] = self._described
         held = {name: dict(value) if isinstance(value, Mapping) else value for name, value in held.items()}
         return _again, (_sum(held), held)
 
@@ -167,6 +167,11 @@ class Result:
         object.__setattr__(self, "about", model)
         return model
 
+    @property
+    def _described(self) -> Description | None:
+        """What the robot was read from, None where the answer is about none."""
+        return self.about.description if isinstance(self.about, Robot) else self.about
+
     def plot(
         self,
         file: str | PathLike[str] | None = None,
@@ -186,7 +191,7 @@ class Result:
         >>> kronbot.load("khang").jacobian(q={"qa": 0.3}).plot().get_suptitle()
         'jacobian khang, order 2: endpoint, joint rates of norm 1'
         """
-        figure: Figure = import_module(PICTURES).plot(lambda: self, file, overwrite, pair, panels)
+        figure: Figure = import_module(PICTURES).plot(lambda: self, self._described, file, overwrite, pair, panels)
         return figure
 
     def view(self, file: str | PathLike[str] | None = None, *, overwrite: bool = False, open: bool = False) -> Any:
@@ -199,7 +204,7 @@ class Result:
         >>> kronbot.load("khang").kinematics(q={"qa": 0.3}).view().html[:15]
         '<!DOCTYPE html>'
         """
-        return import_module(PAGES).view(lambda: self, file, overwrite, open)
+        return import_module(PAGES).view(lambda: self, self._described, file, overwrite, open)
 
     def to_pandas(self) -> pd.DataFrame:
         """The series as a DataFrame. Raises UsageError without pandas, or where the answer holds no series."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -17,7 +17,7 @@ from kronbot.sweeps.folder import FORMATS, Folder
 from kronbot.sweeps.journal import SUFFIX, Journal
 from kronbot.sweeps.output import Csv, File, Form, Json
 from kronbot.sweeps.work import Done, Task
-from kronbot.system.saving import Target
+from kronbot.system.saving import Target, by_inode
 
 # Computes all cases but those of the spans.
 Compute = Callable[[Task, Iterable[tuple[int, int]]], Iterator[Done]]
@@ -44,12 +44,22 @@ class Place:
         Raises UsageError for other names.
         """
         if folder := _FOLDER.fullmatch(f"{output}/" if os.path.isdir(output) else output):
-            return cls(folder[1], Folder(folder[2] or FORMATS[0]), overwrite, resume)
+            return cls(folder[1] or os.sep, Folder(folder[2] or FORMATS[0]), overwrite, resume)
         suffix = PurePath(output).suffix
         if suffix not in FILES:
             known = f"the suffix must be one of {', '.join(FILES)}; a folder ends in /"
             raise UsageError(Argument("output", quote(output)), f": {known}")
         return cls(output, FILES[suffix], overwrite, resume)
+
+    def demand_possible(self, task: Task) -> None:
+        """Raise UsageError where the output of a sweep that has not begun cannot come to be; also one that is resumed,
+        but for what may be its own."""
+        self.form.demand_room(task)
+        with self._found() as target:
+            self._demand_apart(target, task)
+            found = self.form.obstacle(target)
+            if not (self.resume and found is not None and found.replaceable):
+                self._demand_free(target)
 
     def written(self, task: Task, compute: Compute) -> Iterator[Done]:
         """Chunks in the order of the cases, once all are computed and the output is there.
@@ -57,8 +67,7 @@ class Place:
         Raises UsageError before anything is computed where it or a journal is in the way.
         """
         with self._found() as target:
-            if taken := target.taken(_read(task)):
-                raise UsageError(self._where, f": {taken}")
+            self._demand_apart(target, task)
             self._demand_free(target)
             journal = Journal.beside(target, task.key, task.cases.count, self.resume, self.overwrite, task.kept.hidden)
             begun = replace(task, kept=task.kept.hiding(journal.hidden))
@@ -94,6 +103,11 @@ class Place:
     @property
     def _where(self) -> Argument:
         return Argument("output", self.path)
+
+    def _demand_apart(self, target: Target, task: Task) -> None:
+        """Raise UsageError where a file stands there that the robot is read from."""
+        if taken := target.taken(by_inode(task.robot.model.description.files)):
+            raise UsageError(self._where, f": {taken}")
 
     def _demand_free(self, target: Target, more: str = "") -> None:
         """Raise UsageError where something stands there that is not to be replaced, and where nothing can be made."""
@@ -139,16 +153,6 @@ def place_of(output: str | None, overwrite: bool, resume: bool) -> Place | None:
             Argument("resume"), " goes on with the journal beside a file: name it with ", Argument("output")
         )
     return None if output is None else Place.named(output, overwrite, resume)
-
-
-def _read(task: Task) -> dict[tuple[int, int], str]:
-    """The files that a robot was read from, in words, by device and inode."""
-    read: dict[tuple[int, int], str] = {}
-    for path, what in task.robot.model.description.files:
-        with suppress(OSError, ValueError):
-            found = os.stat(path)
-            read[found.st_dev, found.st_ino] = what
-    return read
 
 
 def _done(journal: Journal) -> int:

@@ -1404,6 +1404,27 @@ def test_a_picture_that_fails_leaves_the_answer(told, monkeypatch, capsys, tmp_p
     assert json.loads(capsys.readouterr().out)["command"] == told[0]
 
 
+def test_no_picture_and_no_page_replaces_what_it_comes_from(tmp_path):
+    """By whatever name, also after a pickle."""
+    text = description.shipped_robots()["khang"].read_text()
+    for name in ("arm.svg", "arm.html"):
+        (tmp_path / name).write_text(text)
+    os.symlink("arm.svg", tmp_path / "link.svg")
+    robot, other = kronbot.load(tmp_path / "arm.svg"), kronbot.load(tmp_path / "arm.html")
+    answer, swept = robot.jacobian(), robot.sweep("check", {"EI": [20]}, workers=1)
+    page, again = other.kinematics(), pickle.loads(pickle.dumps(answer))
+    for write, file in (
+        (answer.plot, "arm.svg"),
+        (again.plot, "link.svg"),
+        (swept.plot, "arm.svg"),
+        (page.view, "arm.html"),
+        (other.view, "arm.html"),
+    ):
+        with pytest.raises(UsageError, match="that is the robot file itself"):
+            write(file=str(tmp_path / file), overwrite=True)
+    assert [(tmp_path / name).read_text() for name in ("arm.svg", "arm.html")] == [text, text]
+
+
 @pytest.mark.slow
 def test_an_answer_draws_itself(tmp_path, unsettled):
     """A figure, and a file that replaces none unanswered; also after a pickle, and of a robot of other values."""

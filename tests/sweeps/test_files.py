@@ -510,11 +510,40 @@ def test_no_folder_replaces_what_it_comes_from(tmp_path, monkeypatch):
         asked = kronbot.load(robot)
         for name in names:
             with pytest.raises(UsageError, match="the robot file is in that folder"):
-                list(asked.sweep("check", {"EI": [20]}, output=name, overwrite=True))
+                asked.sweep("check", {"EI": [20]}, output=name, overwrite=True)
     os.link("runs/1.npz", "khang.csv")
     with pytest.raises(UsageError, match="that is the robot file itself"):
-        list(asked.sweep("check", {"EI": [20]}, output="khang.csv", overwrite=True))
+        asked.sweep("check", {"EI": [20]}, output="khang.csv", overwrite=True)
     assert (tmp_path / "runs" / "1.npz").read_text() == text
+
+
+def test_measurements_that_a_robot_file_names_are_kept(tmp_path):
+    """In the library and by commands that do not read them."""
+    data, file = tmp_path / "data.csv", tmp_path / "arm.yaml"
+    data.write_text("q1\n0\n")
+    file.write_text(f"{shipped_robots()['khang'].read_text()}\nfit: {{data: data.csv}}\n")
+    with pytest.raises(UsageError, match="that is the file of measurements itself"):
+        kronbot.load(file).sweep("check", {"EI": [20]}, output=str(data), overwrite=True)
+    assert run(["jacobian", str(file), "-o", str(data), "--overwrite"]) == 2
+    assert data.read_text() == "q1\n0\n"
+
+
+def test_what_cannot_be_written_is_refused_at_once(arm, tmp_path):
+    """Before anybody asks for a row, as all else that is wrong with a sweep."""
+    (tmp_path / "there.csv").touch()
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "a.txt").touch()
+    for name, given, why in (
+        ("/", {}, "output /: no folder can be put there"),
+        (f"{tmp_path}/none/a.csv", {}, "a.csv"),
+        (f"{tmp_path}/there.csv", {}, "the file is there already"),
+        (f"{tmp_path}/others/", {"overwrite": True}, "other files than those of a sweep"),
+        (f"{tmp_path}/others/", {"resume": True}, "other files than those of a sweep"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            arm.sweep("check", {"EI": [20]}, output=name, **given)
+    arm.sweep("check", {"EI": [20]}, output=f"{tmp_path}/there.csv", resume=True)  # may be its own
+    arm.sweep("check", {"EI": [20]}, output=f"{tmp_path}/there.csv", overwrite=True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere the current folder cannot be moved")
@@ -574,11 +603,12 @@ def test_what_cannot_be_written_is_found_before_anything_is_computed(tmp_path, m
     (tmp_path / "empty").mkdir()
     monkeypatch.setattr(Driver, "chunks", computed)
     refused("a device or a pipe, not a file", lambda: list(sweep("run.csv")))
+    new = sweep("new.csv")
     with monkeypatch.context() as lacking:
         lacking.setattr(os, "access", lambda path, mode, **_: False)
         refused("the folder is read-only: chmod u[+]w it", lambda: list(sweep("runs/")))
         refused("the folder that it is to be in is read-only", lambda: list(sweep("new/")))
-        refused("x.svg: the folder is read-only", lambda: sweep("new.csv").plot(tmp_path / "x.svg"))
+        refused("x.svg: the folder is read-only", lambda: new.plot(tmp_path / "x.svg"))
     refused("mine.svg: the file is there already", lambda: sweep("new.csv").plot(tmp_path / "mine.svg"))
     refused("a page ends in .html", lambda: sweep("new.csv").view(tmp_path / "mine.svg"))
     with monkeypatch.context() as mounted:

@@ -14,8 +14,9 @@ from kronbot.cli.input.option import LISTED, Whole, option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.input.streams import table
 from kronbot.cli.output.answers import Output
-from kronbot.cli.output.files import ROBOT_SUFFIXES, check_robot_file, keep_apart, save
+from kronbot.cli.output.files import ROBOT_SUFFIXES, check_robot_file, save
 from kronbot.description import choices
+from kronbot.description.described import MEASURED, VALIDATING
 from kronbot.description.wording import shown_path as shown
 from kronbot.description.yaml.source import STANDARD_INPUT_NAME
 from kronbot.errors import ComputationError, DescriptionError, KronbotError, UsageError
@@ -27,9 +28,7 @@ ARRAYS = (
     "estimates", "standard_errors", "correlations", "singular_values", "combinations", "combined", "residuals",
     "validation", "searches", "synthetic",
 )  # fmt: skip
-FILES = {
-    "data": "the file of measurements", "validate": "the file to validate with", "candidates": "the file of candidates",
-}  # fmt: skip
+FILES = {"data": MEASURED, "validate": VALIDATING, "candidates": "the file of candidates"}
 
 
 @click.command(
@@ -131,12 +130,6 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
     out.check(arrays=ARRAYS, also=ROBOT_SUFFIXES)
     given = fitting.arguments(asked)
     robot = subject.load(out)
-    told, folder = robot.description.robot.fit, robot.description.source.folder
-    if told is not None and folder is not None:
-        for word in ("data", "validate"):
-            name = getattr(told, word)
-            if word not in given and name is not None:
-                keep_apart(str(folder / name), FILES[word])
     if fitted is not None:
         from kronbot.description.yaml.rewriting import demand_numbers
         from kronbot.library.fit import fitted as chosen
@@ -166,6 +159,7 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
             robot.with_parameters(**estimates)
         except DescriptionError:
             raise stopped or ComputationError(f"{shown(fitted)} is not written: no robot has these estimates") from None
+        told = robot.description.robot.fit
         data = str(given["data"] if "data" in given or told is None else told.data)
         data = STANDARD_INPUT_NAME if data in STANDARD_INPUT else data
         how = "Fitted to" if stopped is None else "Incomplete, the best so far of a fit to"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 
+from kronbot.description import Description
 from kronbot.description.called import called_by_name
 from kronbot.description.wording import quote, shown_path
 from kronbot.errors import Argument, Failure, UsageError
@@ -106,8 +107,17 @@ def demand_suffix(file: str) -> None:
         raise UsageError(Argument("view", quote(file)), f": a page ends in {SUFFIX}")
 
 
-def view(asked: Callable[[], Result], file: str | os.PathLike[str] | None, overwrite: bool, opened: bool) -> Page:
-    """The page of an answer, written to a file where one is named, and shown there. Raises UsageError, KronbotError."""
+def view(
+    asked: Callable[[], Result],
+    about: Description | None,
+    file: str | os.PathLike[str] | None,
+    overwrite: bool,
+    opened: bool,
+) -> Page:
+    """The page of an answer, ``about`` a robot, written to a file where one is named, and shown there.
+
+    Raises UsageError, KronbotError.
+    """
     overwrite, opened = files.flag(overwrite, "overwrite"), files.flag(opened, "open")
     if file is None:
         if opened:
@@ -115,9 +125,9 @@ def view(asked: Callable[[], Result], file: str | os.PathLike[str] | None, overw
         return Page(page(asked()))
     name = files.name_of(file, SUFFIX)
     demand_suffix(name)
-    files.demand_place(name, overwrite)
+    files.demand_place(name, overwrite, about)
     made = Page(page(asked()))
-    files.write(name, made.html.encode, overwrite, "the page")
+    files.write(name, made.html.encode, overwrite, about, "the page")
     if opened:
         show(name)
     return made
