@@ -111,11 +111,13 @@ class Numbers(Sequence[Value]):
         return len(self.values)
 
     def __getitem__(self, place: Any) -> Any:
-        one = isinstance(place, int)
-        found = self.at(np.atleast_1d(np.arange(len(self.values))[place]))
-        return found[0] if one else found
+        return self.at(np.array([place]))[0] if isinstance(place, int) else self.at(place)
 
-    def at(self, places: Places) -> list[Value]:
+    def __iter__(self) -> Iterator[Value]:
+        """All at once: one by one they take twenty times as long."""
+        return iter(self.at(slice(None)))
+
+    def at(self, places: Places | slice) -> list[Value]:
         """Those at some places."""
         found: list[Value] = self.values[places].tolist()
         for i in np.flatnonzero(self.whole[places]).tolist():

@@ -19,6 +19,8 @@ from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Fact
 # Different texts of a file of cases: expressions, and words, which are few.
 WORDS = 100_000
 _WHOLE, _ZERO = re.compile(r"[-+]?[0-9]{1,15}"), re.compile(r"[-+]?[0.]+")
+# A cell that holds such a sign is not empty.
+_SAID = re.compile(r'[^\s,"]')
 _DECIMALS = re.compile(r"[-+.eE0-9]*")
 _CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*")
 # Frames whose names look like ranges.
@@ -141,7 +143,7 @@ def filled(lines: Sequence[str], first: int, name: str) -> list[tuple[int, str]]
     return [
         (i, line)
         for i, line in enumerate(lines, first)
-        if line.strip(", \t") and ('"' not in line or any(_line(name, i, line).cells))
+        if line.strip(", \t") and ('"' not in line or _SAID.search(line) or any(_line(name, i, line).cells))
     ]
 
 

@@ -13,6 +13,7 @@ import kronbot
 from kronbot.description import csv_lines
 from kronbot.errors import UsageError
 from kronbot.sweeps import grammar
+from kronbot.sweeps.cases import Numbers
 from kronbot.sweeps.grammar import cases
 
 pytestmark = pytest.mark.usefixtures("swept_here")
@@ -254,3 +255,15 @@ def test_no_indices_where_cases_failed():
     assert list(answer.warnings) == [
         f"no indices: they are about whole draws, and {answer.summary['failed']} cases have failed"
     ]
+
+
+def test_numbers_are_given_one_after_the_other_at_once(monkeypatch):
+    """Asked one by one, each looked at all of them: a long file with one text took a time that grew with its square."""
+    numbers = Numbers(np.array([1.0, 0.5, 2.0]), np.array([True, False, True]))
+    monkeypatch.setattr(Numbers, "__getitem__", lambda *_: pytest.fail("one by one"))
+    assert list(map(repr, numbers)) == list(map(repr, [*numbers, "x"][:3])) == ["1", "0.5", "2"]
+    monkeypatch.undo()
+    for place in (0, -1, slice(1, None), slice(None, None, -1)):
+        assert repr(numbers[place]) == repr([1, 0.5, 2][place])
+    with pytest.raises(IndexError):
+        _ = numbers[3]
