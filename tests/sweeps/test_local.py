@@ -28,6 +28,7 @@ from kronbot.sweeps.engines.local import Local
 from kronbot.sweeps.journal import Journal
 from kronbot.sweeps.place import Place
 from kronbot.sweeps.work import Parcel
+from kronbot.system import interruption
 from kronbot.system.saving import Target
 
 HERE = Path(__file__).parents[1]
@@ -53,6 +54,17 @@ def test_any_number_of_processes(expected, workers):
 def test_a_killed_process_costs_nothing(expected, tmp_path):
     """As if somebody had sent it SIGKILL in the middle."""
     demand_same(text(swept(Cheap(deadly=(5.0,), once=str(tmp_path / "once")), {"EI": "-1:9:3001"})), expected)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes cannot be stopped here")
+def test_what_hears_nothing_ends_with_the_driver():
+    """Stopped, as in native code that lets no other thread run, where the process of the driver ends at once."""
+    with Local(Parcel.of(swept(Cheap(), {"EI": [1]}).task), 1, 1) as engine:
+        worker = engine._workers[0].process
+        os.kill(worker.pid, signal.SIGSTOP)
+        interruption.end_unfinished()
+        demand_dead(worker.pid)
+    assert not interruption.UNFINISHED
 
 
 @pytest.mark.slow

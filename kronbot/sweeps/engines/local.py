@@ -23,13 +23,15 @@ from kronbot.records import dataclass
 from kronbot.sweeps.engines.interface import Lost
 from kronbot.sweeps.engines.worker import work
 from kronbot.sweeps.work import Done, Parcel
-from kronbot.system.interruption import interruptions
+from kronbot.system.interruption import UNFINISHED, interruptions
 from kronbot.system.platform import host
 
 # Processes that end before their first chunk, one after the other: more will not do either.
 STARTS = 3
 # Time (s) that processes have to clear away what they have under way, before a Ctrl-C ends the driver.
 GRACE = 0.5
+# The same where the driver ends at once: what does not hear that it has gone, in native code, would go on without it.
+LAST_GRACE = 0.15
 # One thread for matrices; nothing is imported from the folder that the driver happens to be in.
 _SURROUNDINGS = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "PYTHONSAFEPATH"), "1"
@@ -78,6 +80,7 @@ class Local:
                 "a sweep starts processes, and those of multiprocessing.Pool may have none: call it from the program "
                 "itself, or from a concurrent.futures.ProcessPoolExecutor"
             )
+        UNFINISHED[self._name] = lambda: self._end(LAST_GRACE)
         try:
             for _ in range(self._count):
                 self._start()
@@ -89,15 +92,25 @@ class Local:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for worker in self._workers:
-            worker.lease.close()
-        end = time.monotonic() + GRACE
-        for worker in self._workers:
-            if not wait([worker.process.sentinel], max(0.0, end - time.monotonic())):  # in native code, perhaps
-                worker.process.kill()
+        self._end(GRACE)
+        UNFINISHED.pop(self._name, None)
         for worker in self._workers:
             worker.close()
         self._workers.clear()
+
+    @property
+    def _name(self) -> str:
+        return f"sweep {id(self)}"
+
+    def _end(self, grace: float) -> None:
+        """Of all processes, once they have had so much time (s); two threads may be at it."""
+        workers, end = [*self._workers], time.monotonic() + grace
+        for worker in workers:
+            worker.lease.close()
+        for worker in workers:
+            with suppress(OSError, ValueError):  # the other thread has waited for its end
+                if not wait([worker.process.sentinel], max(0.0, end - time.monotonic())):  # in native code, perhaps
+                    worker.process.kill()
 
     def submit(self, span: tuple[int, int]) -> None:
         """To the worker with least to do."""
