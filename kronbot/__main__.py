@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-# Nothing more: until these are there, Python answers a Ctrl-C with a traceback. ``signal`` takes ten times as long,
-# for names of numbers.
-import gc
+# Nothing more: until it is heard, Python answers a Ctrl-C with a traceback. ``signal`` takes ten times as long, for
+# names of numbers.
 import os
 import sys
 from _signal import SIG_IGN, SIGINT, getsignal, signal  # type: ignore[import-not-found]
+
+
+def _leave_at_once(*_: object) -> None:
+    """Before anything is there that could be left behind."""
+    try:
+        os.write(2, b"Error: interrupted\n")
+    finally:  # also where stderr is closed
+        os._exit(130)
+
+
+def _hear() -> None:
+    """Answer a Ctrl-C, unless the process was told to ignore it when it began."""
+    if getsignal(SIGINT) != SIG_IGN:
+        signal(SIGINT, _leave_at_once)
+
+
+# Here, since the script ``kronbot`` does other things before it calls :func:`main`; who imports this module for its own
+# ends has handlers of his own.
+if __name__ == "__main__" or os.path.basename((sys.argv or [""])[0]).partition(".")[0] in ("kronbot", "kronbot-script"):
+    _hear()
+
+import gc  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +42,7 @@ BETWEEN_LOOKS = 100_000
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
-    if getsignal(SIGINT) != SIG_IGN:
-        signal(SIGINT, _leave_at_once)
+    _hear()
     gc.set_threshold(BETWEEN_LOOKS)
     try:
         from kronbot.system import interruption
@@ -74,12 +94,6 @@ def _refuse(error: Exception) -> NoReturn:
             pass
     os.write(2, f"Error: kronbot cannot begin: {said}{limit}\n".encode(errors="backslashreplace"))
     os._exit(1)
-
-
-def _leave_at_once(*_: object) -> NoReturn:
-    """Before anything is there that could be left behind."""
-    os.write(2, b"Error: interrupted\n")
-    os._exit(130)
 
 
 def _spare_threads() -> None:

@@ -30,6 +30,8 @@ from kronbot.system import interruption, limits
 from kronbot.system.interruption import SIGNALS, interruptions
 from kronbot.system.platform import host
 
+# Where kronbot is, for a Python that does not look for packages.
+HERE = f"import sys; sys.path.append({os.path.dirname(os.path.dirname(kronbot.__file__))!r})\n"
 # Says on stdout when the command line begins to import what it needs; before that Python itself answers a Ctrl-C.
 READY = """
 import os, sys
@@ -161,6 +163,35 @@ def test_what_answers_a_ctrl_c_is_there_before_any_other_module():
     )
     done = subprocess.run([sys.executable, "-S", "-c", shown], capture_output=True, text=True, check=True)
     assert set(ast.literal_eval(done.stdout)) <= {"__future__", "gc", "kronbot", "kronbot.__main__", "kronbot.version"}
+
+
+FIRST = """
+import os, runpy, sys
+
+class Witness:
+    def find_spec(self, name, path=None, target=None):
+        if name == "gc":
+            os.kill(os.getpid(), 2)
+
+sys.meta_path.insert(0, Witness())
+"""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'sys.argv = ["-m"]; runpy.run_module("kronbot", run_name="__main__")',
+        'sys.argv = ["/usr/bin/kronbot"]; from kronbot.__main__ import main',
+        'os.close(2); sys.argv = ["/usr/bin/kronbot"]; from kronbot.__main__ import main',
+    ],
+    ids=["module", "script", "closed"],
+)
+def test_a_ctrl_c_is_answered_from_the_first_statements_on(script):
+    """Before the entry point is called: by the module, and by the script, which does other things before."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", HERE + FIRST + script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "" if "close" in script else "Error: interrupted\n")
 
 
 SHORT = {"simulate": ["khang", "--solver", "radau"], "hessian": ["khang", "--symbolic"]}
