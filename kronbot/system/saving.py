@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -21,7 +22,7 @@ from kronbot.records import dataclass
 from kronbot.system.interruption import UNFINISHED, Interruptions
 from kronbot.system.platform import host
 
-_TEMPORARY = re.compile(r"\.kronbot-[0-9a-f]{16}")
+_TEMPORARY = re.compile(r"\.kronbot-([0-9a-f]{16})[0-9a-f]{8}")
 # Bytes of text that are written at a time, so that little is lost.
 _SOME = 1 << 16
 # Of the names that are tried for an answer: its own, and others where that has been taken meanwhile.
@@ -125,7 +126,7 @@ class Target:
         self._tidy()
         # What replaces a private file is not for others to read while it grows.
         mode = 0o600 if self.overwrite and self.found() is not None else 0o666
-        name = f".kronbot-{os.urandom(8).hex()}"
+        name = temporary(os.urandom(8).hex())
         draft = Draft(name, -1)
         UNFINISHED[name] = partial(self.drop, draft)
         try:
@@ -206,11 +207,15 @@ class Target:
             self.folder.rename(temporary, name)
 
     def _tidy(self) -> None:
-        """Remove what killed runs have left in the folder: temporary files of this user that no run holds locked."""
+        """Remove what killed runs have left in the folder: temporary files of this user that no run holds locked.
+
+        A file of that kind of name that kronbot has not given stays.
+        """
         with suppress(OSError):
-            for name in filter(_TEMPORARY.fullmatch, self.folder.names()):
+            for found in filter(None, map(_TEMPORARY.fullmatch, self.folder.names())):
                 with suppress(OSError):
-                    self._remove_left(name)
+                    if found[0] == temporary(found[1]):
+                        self._remove_left(found[0])
 
     def _remove_left(self, name: str) -> None:
         found = self.folder.found(name)
@@ -221,6 +226,11 @@ class Target:
                 self.folder.remove(name)
             finally:
                 os.close(descriptor)
+
+
+def temporary(drawn: str) -> str:
+    """The name of a draft, of 16 hexadecimal digits; what follows them marks it as one of kronbot's."""
+    return f".kronbot-{drawn}{zlib.crc32(b'a draft of kronbot ' + drawn.encode()):08x}"
 
 
 def by_inode(files: Iterable[tuple[PurePath, str]]) -> dict[tuple[int, int], str]:

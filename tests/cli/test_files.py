@@ -255,18 +255,20 @@ def test_a_folder_that_is_exchanged_meanwhile(tmp_path, saved):
 
 
 def test_what_killed_runs_have_left(tmp_path, saved):
-    """Goes with the next file in that folder; what a run is writing stays, and what is somebody else's."""
-    left, held, other = (tmp_path / f".kronbot-{sign * 16}" for sign in "abc")
-    for path in (left, held, other, tmp_path / ".kronbot-notes"):
+    """Goes with the next file in that folder; what a run is writing stays, and what is somebody else's, or is called
+    alike: an input, perhaps."""
+    left, held, other, link, pipe = (tmp_path / saving.temporary(sign * 16) for sign in "abcde")
+    alike = [tmp_path / f".kronbot-{'f' * count}" for count in (16, 24)]
+    for path in (left, held, other, *alike, tmp_path / ".kronbot-notes"):
         path.write_text("")
-    (tmp_path / f".kronbot-{'d' * 16}").symlink_to(".kronbot-notes")
-    os.mkfifo(tmp_path / f".kronbot-{'e' * 16}")
+    link.symlink_to(".kronbot-notes")
+    os.mkfifo(pipe)
     if os.geteuid() == 0:
         os.chown(other, 12345, 12345)
     with held.open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         saved("run.csv", b"new")
-    there = {".kronbot-notes", held.name, f".kronbot-{'d' * 16}", f".kronbot-{'e' * 16}", "run.csv"}
+    there = {".kronbot-notes", "run.csv", *(path.name for path in (held, link, pipe, *alike))}
     assert set(names(tmp_path)) == there | ({other.name} if os.geteuid() == 0 else set())
 
 
