@@ -133,23 +133,40 @@ def _driven(
     return build(replace(said, robot=file, tables={**said.tables, **tables}), order)
 
 
-def way(arm: Arm, robot: Robot, wish: Wish) -> float:
-    """How far from its start an arm goes at least, in its coordinates."""
-    away = [np.abs(place - arm.start[list(robot.rigid)]) for _, place in wish.through]
-    return float(np.nanmax(np.concatenate([np.abs(arm.goal - arm.start), *away])))
+def ways(arm: Arm, robot: Robot, wish: Wish) -> Array:
+    """What coordinates go (n,), in the order of size: motors as far as the one of their unit that goes furthest, what
+    nothing drives, and motors where none of their unit goes, as far as what has the energy of the whole way.
+
+    They change with units as coordinates do: w_i sqrt(M_ii) = max_k |q_k| sqrt(M_kk), of an arm at its goal.
+    """
+    away, driven = np.abs(arm.goal - arm.start), list(robot.rigid)
+    for _, place in wish.through:
+        away[driven] = np.fmax(away[driven], np.abs(place - arm.start[driven]))
+    heavy = np.sqrt(np.diag(_inertia(arm)))
+    found: Array = np.max(away * heavy) / heavy
+    for unit in ("rad", "m"):
+        alike = [i for i in driven if robot.units[i] == unit]
+        if (most := float(np.max(away[alike], initial=0.0))) > 0:
+            found[alike] = most
+    return found
 
 
-def missed(arm: Arm, robot: Robot, run: Result, end: tuple[Array, Array], way: float) -> float:
-    """How far the arm is at the end from where it should be, with its rates: as a share of the way, and of rates in the
-    norm of inertia at its goal."""
-    still, unit = np.zeros(robot.n), np.eye(robot.n)
+def _inertia(arm: Arm) -> Array:
+    """M (n, n) at the goal."""
+    still, unit = np.zeros(len(arm.goal)), np.eye(len(arm.goal))
     held = arm.forces(arm.goal, still, still)
-    M = np.array([arm.forces(arm.goal, still, each) - held for each in unit])
+    return np.array([arm.forces(arm.goal, still, each) - held for each in unit])
+
+
+def missed(arm: Arm, robot: Robot, run: Result, end: tuple[Array, Array], ways: Array) -> float:
+    """How far the arm is at the end from where it should be, with its rates: as shares of ways (n,), and of rates in
+    the norm of inertia at its goal."""
+    M = _inertia(arm)
     q, qd = ended(robot, run)
     rates = np.column_stack([run.series[f"{name}_dot"] for name in robot.coordinates])
     speeds = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rates, M, rates), 0.0).max())
-    off = float(np.sqrt(max((qd - end[1]) @ M @ (qd - end[1]), 0.0)) / speeds)
-    return max(float(np.abs(q - end[0]).max() / way), off)
+    off = float(np.sqrt(max(float((qd - end[1]) @ M @ (qd - end[1])), 0.0)) / speeds)
+    return max(float((np.abs(q - end[0]) / ways).max()), off)
 
 
 def ended(robot: Robot, run: Result) -> tuple[Array, Array]:
@@ -158,14 +175,14 @@ def ended(robot: Robot, run: Result) -> tuple[Array, Array]:
     return q, qd
 
 
-def strayed(robot: Robot, run: Result, best: Plan, wish: Wish, way: float) -> float:
-    """How far motors are from the places that they pass through, as a share of a way."""
+def strayed(robot: Robot, run: Result, best: Plan, wish: Wish, ways: Array) -> float:
+    """How far motors are from the places that they pass through, as a share of ways (n,)."""
     found, t = 0.0, run.series["t"]
     for time, (_, place) in zip(best.instants, wish.through, strict=True):
         for driven, value in zip(robot.rigid, place.tolist(), strict=True):
             name = robot.coordinates[driven]
             at = _between(t, run.series[name], run.series[f"{name}_dot"], time)
-            found = max(found, 0.0 if np.isnan(value) else abs(at - value) / way)
+            found = max(found, 0.0 if np.isnan(value) else abs(at - value) / ways[driven])
     return found
 
 

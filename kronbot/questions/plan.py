@@ -120,6 +120,8 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
         )
         what += _used(robot, found.best) if wish.least == "time" else ""
         told.append(f"least {wish.least} has not been found ({found.lost.partition(': try ')[0]}): {what}")
+    if not best.ended:
+        told.append(f"the search gave up after {best.iterations} iterations: this is a motion, but not the best one")
     if run is None and own.least == "time":
         told.append("the search for the least time did not end: much less may do (duration)")
     if run is None:

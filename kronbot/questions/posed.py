@@ -29,6 +29,8 @@ Bounds = Mapping[str, tuple[float, float]]
 EVENLY = 0.1
 # As a share of torques: less weight is none.
 WEIGHTLESS = 1e-6
+# What forces of an equation are at least, as a share of those that do most work.
+LEAST = 1e-6
 
 
 def demand_standing(robot: Robot) -> None:
@@ -152,10 +154,12 @@ def wanted(robot: Robot, wish: Wish, arm: Arm) -> Wanted:
         duration = float(1.5 * np.max(2 * np.sqrt(way * inertia / np.maximum(limit, 1e-300))[moving]))
     else:
         duration = wish.duration
-    rise = 6 * way.max() / np.square(duration)
-    scale = np.maximum(np.where(np.isfinite(limit), limit, held + inertia * rise), 1e-12)
-    moved = [np.abs(needed(arm.start, rise * e) - needed(arm.start, rest)) for e in unit]
-    weights = np.maximum(np.sum(moved, axis=0), 1e-6 * np.max(moved))
+    ways = judgement.ways(arm, robot, wish)
+    rises = 6 * ways[places] / np.square(duration)
+    moved = [np.abs(needed(arm.start, each) - needed(arm.start, rest)) for each in rises[:, None] * unit]
+    scale = np.where(np.isfinite(limit) & (limit > 0), limit, held + inertia * rises)
+    works = [force * ways for force in moved]  # forces at other coordinates are of other units, their work is not
+    weights = np.maximum(np.sum(moved, axis=0), LEAST * np.max(works) / ways)
     weights[places] = scale
     least, most = np.array([*wish.limits.values()], dtype=float).reshape(-1, 2).T
     sizes = np.array([judgement.size_of(*each) for each in wish.limits.values()])
@@ -164,6 +168,6 @@ def wanted(robot: Robot, wish: Wish, arm: Arm) -> Wanted:
         parts = gone.max(axis=1) + EVENLY * gone.max(axis=1).sum()
         times = np.cumsum(parts)[:-1] / parts.sum()
     return Wanted(
-        tuple(places), wish.low, wish.high, scale, weights, least, most, sizes, duration,
+        tuple(places), wish.low, wish.high, scale, ways, weights, least, most, sizes, duration,
         wish.least, wish.follows, [*zip(times.tolist(), (place for _, place in wish.through), strict=True)],
     )  # fmt: skip

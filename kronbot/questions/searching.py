@@ -261,7 +261,7 @@ class Search:
         plan, wish = found.plan, found.wish
         self._take(found)
         runs = [judgement.under(each, plan, wish, finer, self.watch) for each in robots]
-        ways = [judgement.way(arm, each, wish) for arm, each in zip(arms, robots, strict=True)]
+        ways = [judgement.ways(arm, each, wish) for arm, each in zip(arms, robots, strict=True)]
         strayed = [judgement.strayed(each, run, plan, wish, ways[0]) for each, run in zip(robots, runs, strict=True)]
         still = np.zeros(robots[0].n)
         ends = plan.ends if wish.least == "residual" else [(arm.goal, still) for arm in arms]
@@ -285,7 +285,7 @@ class Search:
         arms, still = [posed.arm(each, wish) for each in others], np.zeros(others[0].n if others else 0)
         runs = [judgement.under(each, self.best.plan, wish, 1, self.watch) for each in others]
         self.between = [
-            judgement.missed(arm, robot, run, (arm.goal, still), judgement.way(arm, robot, wish))
+            judgement.missed(arm, robot, run, (arm.goal, still), judgement.ways(arm, robot, wish))
             for arm, robot, run in zip(arms, others, runs, strict=True)
         ]
 

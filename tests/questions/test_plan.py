@@ -666,7 +666,7 @@ def test_a_plan_that_is_interrupted_is_the_best_so_far(at, monkeypatch, capfd):
 @pytest.mark.slow
 def test_a_search_that_runs_out_of_iterations_keeps_the_best_so_far(monkeypatch, tmp_path, capsys):
     """On the first intervals there is no simulation of it yet."""
-    monkeypatch.setattr(collocation, "ITERATIONS", 5)
+    monkeypatch.setattr(collocation, "ITERATIONS", 1)
     file = tmp_path / "two.yaml"
     file.write_text(TWO.replace("ELASTIC", SPRING))
     rows = tmp_path / "plan.json"
@@ -674,7 +674,7 @@ def test_a_search_that_runs_out_of_iterations_keeps_the_best_so_far(monkeypatch,
     said = capsys.readouterr().err
     assert "(maximum iterations exceeded)" in said and "the best so far is told" in said
     found = json.loads(rows.read_text())
-    assert found["summary"]["complete"] is False and found["summary"]["iterations"] == 5
+    assert found["summary"]["complete"] is False and found["summary"]["iterations"] == 1
     assert len(found["series"]["q1"]) == searching.INTERVALS + 1
     assert any("no simulation has judged this plan" in told for told in found["warnings"])
 
@@ -880,3 +880,55 @@ def test_an_arm_on_a_floating_base_moves_by_the_plan_of_one_that_is_held(tmp_pat
         abs(run["base.y"][-1]) > 1e-2
         and np.abs(run["base.y_dot"][after]).max() < 5e-3 * np.abs(run["base.y_dot"]).max()
     )
+
+
+SLIDER = """
+kronbot: 1
+name: slider
+gravity: [0, 0, 0]
+parameters: {L: 1, M: 1, T: 1}
+links:
+  - name: stage
+    joint: {type: prismatic, name: x, damping: 0.1*M/T}
+    pose: {rpy: [0, pi/2, 0]}
+    rigid: {mass: 5*M}
+  - name: finger
+    joint: {type: revolute, name: q, spring: {stiffness: 0.2*M*L**2/T**2}}
+    pose: {rpy: [0, -pi/2, 0]}
+    flexible: {mass: M, length: L, EI: {z: 2e3*M*L**3/T**2}, modes: {v: 1}, damping: {ratio: 0.01}}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", [{}, {"limits": {"x_dot": 0.26}}])
+def test_a_plan_in_other_units_is_the_same_and_takes_as_many_iterations(asked, unjudged):
+    """One robot in metres and radians, and in millimetres, micrograms and milliseconds."""
+    found = []
+    for L, M, T in ((1, 1, 1), (1e-3, 1e-9, 1e-3), (1e3, 1e6, 1e2)):
+        limits = {name: value * L / T for name, value in asked.get("limits", {}).items()}
+        robot = kronbot.loads(SLIDER).with_parameters(L=L, M=M, T=T)
+        plan = robot.plan({"x": 0.2 * L, "q": 0.4}, duration=1.5 * T, drive="motion", limits=limits)
+        energy = M * L**2 / T**2
+        units = {"t": T, "x": L, "q": 1, "finger.v1": L, "torque.q": energy, "torque.x": energy / L}
+        found.append((plan.summary["iterations"], {name: plan[name] / unit for name, unit in units.items()}))
+    (many, plain), *others = found
+    for iterations, series in others:
+        assert abs(iterations - many) <= 2
+        for name, values in plain.items():
+            assert np.abs(series[name] - values).max() < 1e-5 * np.abs(values).max(), name
+
+
+@pytest.mark.slow
+def test_a_motion_at_which_a_search_gives_up_is_judged_and_told(monkeypatch, unjudged):
+    """It meets all equations, after so few iterations already, and simulations say that it arrives."""
+    whole = kronbot.loads(SLIDER).plan({"q": 0.4}, duration=1.5, drive="motion")
+    assert not whole.warnings
+    monkeypatch.setattr(collocation, "ITERATIONS", 5)
+    found = kronbot.loads(SLIDER).plan({"q": 0.4}, duration=1.5, drive="motion")
+    assert found.summary["complete"] and found.summary["iterations"] == 5 and found.summary["end_error"] < 1e-5
+    assert any("gave up after 5 iterations: this is a motion, but not the best" in told for told in found.warnings)
+    monkeypatch.setattr(collocation, "ITERATIONS", 0)
+    with pytest.raises(ComputationError, match=r"try a goal that is nearer; the best so far is told$"):
+        kronbot.loads(SLIDER).plan({"q": 0.4}, duration=1.5, drive="motion")
+    with pytest.raises(ComputationError, match=r"try more time, wider limits, or a goal that is nearer; the best"):
+        kronbot.loads(SLIDER).plan({"q": 0.4}, duration=1.5, drive="motion", limits={"q_dot": 1})

@@ -10,6 +10,7 @@ outcomes, and vibrations that are faster than the intervals are hardly excited. 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi
@@ -41,6 +42,9 @@ ITERATIONS, TOLERANCE = 1000, 1e-8
 # Of searches for the least time, and effort of torques, which end soon or never: arms that swing have many ways to save
 # some. Those nearest to a motion's are found at once, or intervals are too long for the vibrations.
 SOON = {"time": 250, "effort": 100, "nearest": 30, "excess": 100}
+# Pivots of IPOPT's linear equations are at least this share of their column: of smaller ones (1e-6 by default) rounding
+# leaves wrong signs, which IPOPT takes for a problem that is not convex, where beams are stiff beside the motion.
+PIVOT = 1e-3
 # Bounds of the end time, as shares of the first guess.
 SPAN = (1e-2, 1e2)
 # Between places that are passed whenever it is best: intervals at least, and the share of the time.
@@ -61,15 +65,18 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     Where places are passed whenever it is best, intervals between two of them have one length, which is an unknown.
 
     ``watch`` is called now and then and may raise what stops the search: then Interrupted is raised, with the plan so
-    far as ``partial``. Raises ComputationError where there is none, likewise with it where iterations run out.
+    far as ``partial``. Raises ComputationError where there is none, likewise with it where iterations run out. A search
+    that nothing stands in for may give up at a motion that meets all equations and limits: this has not ``ended``.
     """
     problem = _Problem(arms, wanted, intervals, before)
     opti, met = problem.opti, Watch(problem.opti, watch)
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "show_eval_warnings": False}
     often = wanted.follows and wanted.least not in ("time", "excess")
-    most = ITERATIONS if often else min(ITERATIONS, SOON.get(wanted.least, ITERATIONS))
+    patient = often or wanted.least not in SOON
+    most = ITERATIONS if patient else min(ITERATIONS, SOON[wanted.least])
     options |= {"ipopt.max_iter": most, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
     options |= {"ipopt.nlp_scaling_method": "none"}  # all is of a size of one already
+    options |= {"ipopt.mumps_pivtol": PIVOT}
     options |= {"ipopt.option_file_name": ""}  # not what somebody has laid into the current folder
     opti.solver("ipopt", options | derivatives(*problem.program, watch) | {"iteration_callback": met})
     solved = True
@@ -101,16 +108,23 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         stopped = Interrupted(f"{why} after {met.done} iterations on {intervals} intervals")
         stopped.partial = reached() if met.done else None
         raise stopped from met.heard[0]
-    found = reached() if solved else None
-    if found is None:
-        status = str(opti.stats().get("return_status", "")).replace("_", " ").lower()
-        other = "" if wanted.follows else "motors that follow a motion (drive motion), "
-        cure = f"more time, wider limits, {other}or a goal that is nearer"
-        error = ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {cure}")
-        if met.done >= most:
-            error.partial = reached()
-        raise error
-    return found
+    found = reached() if solved or patient or met.done >= most else None
+    if found is not None and (solved or (patient and found.missed <= TOLERANCE)):
+        return replace(found, ended=solved)
+    status = str(opti.stats().get("return_status", "")).replace("_", " ").lower()
+    error = ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {_cures(wanted)}")
+    if met.done >= most:
+        error.partial = found
+    raise error
+
+
+def _cures(wanted: Wanted) -> str:
+    """What may help a search, of what there is to change."""
+    limited = any(np.isfinite(each).any() for each in (wanted.low, wanted.high, wanted.low_seen, wanted.high_seen))
+    cures = ["more time"] if limited and wanted.least != "time" else []
+    cures += ["wider limits"] if limited else []
+    cures += [] if wanted.follows else ["motors that follow a motion (drive motion)"]
+    return ", ".join([*cures, "or a goal that is nearer" if cures else "a goal that is nearer"])
 
 
 class _Problem:
@@ -125,32 +139,30 @@ class _Problem:
         self.passing = np.cumsum(counts)[:-1]
         self.opti: Any = casadi.Opti()
         self.unknowns, self.calls, self.held = list[MX](), list[Call](), list[tuple[MX, Array, Array]]()
-        away = [np.abs(place - arms[0].start[list(wanted.driven)]) for _, place in wanted.through]
-        away += [np.abs(arm.goal - arm.start) for arm in arms]
-        self.size = max(float(np.nanmax(np.concatenate(away), initial=0.0)), 1e-6)
+        # Sizes of places, rates and accelerations (n,), and of what moves driven ones (k,).
+        self.size, driven = wanted.ways, list(wanted.driven)
         self.pace = self.size / wanted.duration
         self.rise = self.pace / wanted.duration
-        if not 0 < self.rise / wanted.duration < np.inf:
+        self.unit = self.rise[driven] / wanted.duration if wanted.follows else wanted.scale
+        sizes = np.concatenate([self.rise / wanted.duration, wanted.scale, wanted.weights])
+        if not ((sizes > 0) & (sizes < np.inf)).all():
             raise ComputationError(BEYOND)
         self.T = self._unknown(1, 1) if wanted.least == "time" else MX(1)
         self.lengths = self._shares(counts, parts)
         self.h = self.T * wanted.duration * self.lengths
-        count, self.unit = len(wanted.driven), np.full(len(wanted.driven), self.rise / wanted.duration)
-        if not wanted.follows:
-            self.unit = wanted.scale
-        N = self.intervals
+        count, N = len(driven), self.intervals
         limits = count + len(wanted.sizes)
         self.excess = self._unknown(limits, 1) if wanted.least == "excess" else MX.zeros(limits, 1)
         U = self._unknown(count, N + wanted.follows)
         A = self._unknown(count, N + 1) if wanted.follows else MX.zeros(count, N + 1)
-        self.inputs, self.accelerations = casadi.diag(MX(self.unit)) @ U, self.rise * A
+        self.inputs, self.accelerations = _by(self.unit, U), _by(self.rise[driven], A)
         begun = self._begin_inputs(U, A, arms[0])
         efforts = [self._moved(arm, arm is arms[0]) for arm in arms]
         ends = [casadi.horzcat(q[:, -1], v[:, -1]) for _, q, v in efforts]
         self.parts = (*efforts[0][1:], self.inputs, self.accelerations, *ends)
         if wanted.follows:
             rising = _each(self.h, self.inputs[:, :-1] + self.inputs[:, 1:]) / 2
-            self._zero(A[:, :-1] + rising / self.rise - A[:, 1:])
+            self._zero(A[:, :-1] + _by(1 / self.rise[driven], rising) - A[:, 1:])
             self._zero(*(each[:, end] for each in (U, A) for end in (0, -1)))
         apart = self.lengths if wanted.follows else (self.lengths[:-1] + self.lengths[1:]) / 2
         changes = casadi.dot(casadi.sum1((U[:, 1:] - U[:, :-1]) ** 2), 1 / apart)
@@ -203,8 +215,8 @@ class _Problem:
         """Equations and limits of an arm: its effort and its states."""
         wanted, N, n = self.wanted, self.intervals, len(arm.start)
         Q, V, A = self._unknown(n, N + 1), self._unknown(n, N + 1), self._unknown(n * STAGES, N)
-        q, v, a = self.size * Q, self.pace * V, self.rise * A
-        accelerations = [a[i * n : (i + 1) * n, :] for i in range(STAGES)]
+        q, v = _by(self.size, Q), _by(self.pace, V)
+        accelerations = [_by(self.rise, A[i * n : (i + 1) * n, :]) for i in range(STAGES)]
         rates = [v[:, :-1] + _each(self.h, _combined(row, accelerations)) for row in RADAU]
         places = [q[:, :-1] + _each(self.h, _combined(row, rates)) for row in RADAU]
         driven, free = list(wanted.driven), [i for i in range(n) if i not in wanted.driven]
@@ -217,7 +229,7 @@ class _Problem:
                 self._zero((needed / share)[free, :])
                 jerk, change_of_jerk = self.inputs[:, :-1], self.inputs[:, 1:] - self.inputs[:, :-1]
                 along = self.accelerations[:, :-1] + _each(self.h, c * (jerk + c / 2 * change_of_jerk))
-                self._zero((change[driven, :] - along) / self.rise)
+                self._zero(_by(1 / self.rise[driven], change[driven, :] - along))
             else:
                 self._zero((needed - _placed(self.inputs, driven, n)) / share)
                 taus = self.inputs
@@ -230,14 +242,15 @@ class _Problem:
                 self._between(columns, wanted.low_seen, wanted.high_seen, wanted.sizes, len(driven))
         if not wanted.follows and (jumping := _of_accelerations(arm)):
             self._jump(arm, q[:, :-1], v[:, :-1], share, jumping)
-        self._zero((places[-1] - q[:, 1:]) / self.size, (rates[-1] - v[:, 1:]) / self.pace)
+        self._zero(_by(1 / self.size, places[-1] - q[:, 1:]), _by(1 / self.pace, rates[-1] - v[:, 1:]))
         for k, (when, place) in enumerate(wanted.through if first or not wanted.follows else ()):
             i = self.passing[k] if wanted.whenever else min(int(when * N), N - 1)
             s = 0.0 if wanted.whenever else when * N - i
             bends = _combined(TWICE @ s ** np.arange(2, STAGES + 2), [each[:, i] for each in accelerations])
             there = q[:, i] + self.h[i] * (s * v[:, i] + self.h[i] * bends)
             kept = np.flatnonzero(np.isfinite(place))
-            self._zero((there[[driven[j] for j in kept]] - place[kept]) / self.size)
+            those = [driven[j] for j in kept]
+            self._zero((there[those] - place[kept]) / self.size[those])
         still = np.zeros(n)
         self._zero(Q[:, 0] - arm.start / self.size, V[:, 0])
         for side, value in ((Q[:, -1], arm.goal / self.size), (V[:, -1], still)):
@@ -252,9 +265,9 @@ class _Problem:
         """Limits of columns that jump with torques, where intervals begin: stages are after that."""
         wanted, n = self.wanted, len(arm.start)
         A = self._unknown(n, self.intervals)
-        needed = self._called(arm.forces, q, v, self.rise * A)
+        needed = self._called(arm.forces, q, v, _by(self.rise, A))
         self._zero((needed - _placed(self.inputs, list(wanted.driven), n)) / share)
-        columns = self._called(arm.seen, q, v, self.rise * A)
+        columns = self._called(arm.seen, q, v, _by(self.rise, A))
         for i in jumping:
             bounds = wanted.low_seen[[i]], wanted.high_seen[[i]], wanted.sizes[[i]]
             self._between(columns[i, :], *bounds, len(wanted.driven) + i)
@@ -318,7 +331,7 @@ class _Problem:
             given = np.diff(_at(s, impulses), axis=0) / np.diff(s)[:, None]
         self._guess(U, given / self.unit)
         if wanted.follows:
-            self._guess(A, rises / self.rise)
+            self._guess(A, rises / self.rise[list(wanted.driven)])
         return np.asarray(given / self.unit)
 
 
@@ -332,6 +345,11 @@ def _of_accelerations(arm: Arm) -> Sequence[int]:
     """Columns seen that depend on accelerations, by number."""
     rows, places = arm.seen.jacobian.sparsity_out(0).get_triplet()
     return sorted({row for row, place in zip(rows, places, strict=True) if place >= 2 * len(arm.start)})
+
+
+def _by(sizes: Array, rows: MX) -> MX:
+    """Rows, each times its size."""
+    return casadi.diag(MX(sizes)) @ rows
 
 
 def _each(lengths: MX, rows: MX) -> MX:

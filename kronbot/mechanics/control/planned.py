@@ -19,7 +19,8 @@ class Plan:
     Inputs are torques (N, k) on the intervals, or jerks (N + 1, k) at their ends, beside ``accelerations``. ``ends``
     are q and qd of every arm at the end. ``missed`` is how far conditions are missed, of a size of one: nearly nothing,
     unless the search was stopped. Places on the way are passed at ``instants`` (s). Limits, of torques and of columns,
-    are passed by ``excess``, shares of their sizes, where that was asked for.
+    are passed by ``excess``, shares of their sizes, where that was asked for. It is not the best one where its search
+    has not ``ended``.
     """
 
     q: Array
@@ -32,6 +33,7 @@ class Plan:
     missed: float
     instants: Sequence[float] = ()
     excess: Array = field(default_factory=lambda: np.zeros(0))
+    ended: bool = True
 
     @property
     def intervals(self) -> int:

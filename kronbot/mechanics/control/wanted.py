@@ -27,7 +27,7 @@ class Arm:
 @dataclass(frozen=True)
 class Wanted:
     """Torques or forces (k,) at the coordinates ``driven`` between ``low`` and ``high``; ``scale`` (k,) is their size,
-    ``weights`` (n,) are those of the forces in all equations.
+    ``ways`` (n,) are what coordinates go, in the order of size, ``weights`` (n,) those of the forces in all equations.
 
     What is seen of an arm is between ``low_seen`` and ``high_seen`` (m,), of the size ``sizes``. ``least`` is the
     "time", of which ``duration`` (s), kept otherwise, is a first guess; the "effort", the integral of the squares of
@@ -42,6 +42,7 @@ class Wanted:
     low: Array
     high: Array
     scale: Array
+    ways: Array
     weights: Array
     low_seen: Array
     high_seen: Array
