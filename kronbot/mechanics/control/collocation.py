@@ -42,7 +42,7 @@ ITERATIONS, TOLERANCE = 1000, 1e-8
 # Of searches for the least time, and effort of torques, which end soon or never: arms that swing have many ways to save
 # some. Those nearest to a motion's are found at once, or intervals are too long for the vibrations.
 SOON = {"time": 250, "effort": 100, "nearest": 30, "excess": 100}
-# Pivots of IPOPT's linear equations are at least this share of their column: of smaller ones (1e-6 by default) rounding
+# Pivots of IPOPT's linear equations are at least this share of their column (its own 1e-6): rounding of smaller ones
 # leaves wrong signs, which IPOPT takes for a problem that is not convex, where beams are stiff beside the motion.
 PIVOT = 1e-3
 # Bounds of the end time, as shares of the first guess.
@@ -75,8 +75,7 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     patient = often or wanted.least not in SOON
     most = ITERATIONS if patient else min(ITERATIONS, SOON[wanted.least])
     options |= {"ipopt.max_iter": most, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
-    options |= {"ipopt.nlp_scaling_method": "none"}  # all is of a size of one already
-    options |= {"ipopt.mumps_pivtol": PIVOT}
+    options |= {"ipopt.nlp_scaling_method": "none", "ipopt.mumps_pivtol": PIVOT}  # all is of a size of one already
     options |= {"ipopt.option_file_name": ""}  # not what somebody has laid into the current folder
     opti.solver("ipopt", options | derivatives(*problem.program, watch) | {"iteration_callback": met})
     solved = True
@@ -112,19 +111,10 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     if found is not None and (solved or (patient and found.missed <= TOLERANCE)):
         return replace(found, ended=solved)
     status = str(opti.stats().get("return_status", "")).replace("_", " ").lower()
-    error = ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {_cures(wanted)}")
+    error = ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {wanted.cures}")
     if met.done >= most:
         error.partial = found
     raise error
-
-
-def _cures(wanted: Wanted) -> str:
-    """What may help a search, of what there is to change."""
-    limited = any(np.isfinite(each).any() for each in (wanted.low, wanted.high, wanted.low_seen, wanted.high_seen))
-    cures = ["more time"] if limited and wanted.least != "time" else []
-    cures += ["wider limits"] if limited else []
-    cures += [] if wanted.follows else ["motors that follow a motion (drive motion)"]
-    return ", ".join([*cures, "or a goal that is nearer" if cures else "a goal that is nearer"])
 
 
 class _Problem:
@@ -240,7 +230,7 @@ class _Problem:
             if len(wanted.sizes):
                 columns = self._called(arm.seen, at, rate, change)
                 self._between(columns, wanted.low_seen, wanted.high_seen, wanted.sizes, len(driven))
-        if not wanted.follows and (jumping := _of_accelerations(arm)):
+        if not wanted.follows and (jumping := arm.jumping):
             self._jump(arm, q[:, :-1], v[:, :-1], share, jumping)
         self._zero(_by(1 / self.size, places[-1] - q[:, 1:]), _by(1 / self.pace, rates[-1] - v[:, 1:]))
         for k, (when, place) in enumerate(wanted.through if first or not wanted.follows else ()):
@@ -339,12 +329,6 @@ def _at(s: Array, rows: Array, first: float = 0.0) -> Array:
     """Rows, evenly from 0 to 1 or in the middle of as many intervals, at shares s."""
     places = (first + np.arange(len(rows))) / (len(rows) - 1 + 2 * first)
     return np.column_stack([np.interp(s, places, column) for column in rows.T])
-
-
-def _of_accelerations(arm: Arm) -> Sequence[int]:
-    """Columns seen that depend on accelerations, by number."""
-    rows, places = arm.seen.jacobian.sparsity_out(0).get_triplet()
-    return sorted({row for row, place in zip(rows, places, strict=True) if place >= 2 * len(arm.start)})
 
 
 def _by(sizes: Array, rows: MX) -> MX:

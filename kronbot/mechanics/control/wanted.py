@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from kronbot.floats import Array
 from kronbot.mechanics.control.repeated import Repeated
 from kronbot.mechanics.control.residual import Residual
@@ -22,6 +24,12 @@ class Arm:
     start: Array
     goal: Array
     residual: Residual | None = None
+
+    @property
+    def jumping(self) -> Sequence[int]:
+        """Columns seen that depend on accelerations, by number."""
+        rows, places = self.seen.jacobian.sparsity_out(0).get_triplet()
+        return sorted({row for row, place in zip(rows, places, strict=True) if place >= 2 * len(self.start)})
 
 
 @dataclass(frozen=True)
@@ -52,3 +60,12 @@ class Wanted:
     follows: bool
     through: Sequence[tuple[float, Array]] = ()
     whenever: bool = False
+
+    @property
+    def cures(self) -> str:
+        """What may help a search that is lost, of what there is to change."""
+        limited = any(np.isfinite(each).any() for each in (self.low, self.high, self.low_seen, self.high_seen))
+        cures = ["more time"] if limited and self.least != "time" else []
+        cures += ["wider limits"] if limited else []
+        cures += [] if self.follows else ["motors that follow a motion (drive motion)"]
+        return ", ".join([*cures, "or a goal that is nearer" if cures else "a goal that is nearer"])
