@@ -238,7 +238,7 @@ class Linearization:
 
         @cache
         def every() -> StateSpace:
-            return state_space(system.M, system.D, system.K, E, measured)
+            return state_space(system, E, measured, uncertain)
 
         @cache
         def wrong() -> StateSpace:
@@ -246,7 +246,7 @@ class Linearization:
 
         @cache
         def space() -> StateSpace:
-            return in_states(every().without_dust(system, E, wrong()), count, beside)
+            return in_states(every().without_dust(system, E, measured, wrong()), count, beside)
 
         arrays |= {
             "h_L": NamedArray(h, names, at.forces),

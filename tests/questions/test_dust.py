@@ -90,6 +90,18 @@ def test_what_terms_of_a_state_space_leave_is_zero():
     assert D["acceleration.cart.x", "force.x"] == D["acceleration.endpoint.x", "torque.x"] == 0
 
 
+def test_moments_about_axes_of_joints_are_their_torques():
+    """By the equation of the joint, whatever accelerates with it: nothing of states, of others, or of forces."""
+    joints = ["q1", "q2", "q3"]
+    arm = kronbot.load("canadarm", order=1)
+    found = arm.linearize(q=[0.3, 0.5, 0.7], outputs=[f"reaction:{joint}" for joint in joints])
+    C, D = found.arrays["C"], found.arrays["D"]
+    axes = [D.rows.index(f"reaction.{joint}.mz") for joint in joints]
+    assert D.values[axes].tolist() == np.eye(3, len(D.columns)).tolist() and not C.values[axes].any()
+    forces = [D.rows.index(f"reaction.{joint}.fx") for joint in joints]
+    assert D.values[forces, :3].all() and C.values[forces].any()
+
+
 def test_torques_about_the_vertical_are_zero():
     """Of gravity, whose terms cancel to rounding there, as in the reaction; other torques are what they are."""
     angles = {"q1": [0.3, 0.9], "q2": [0.7, -1.2, 2.0]}

@@ -39,27 +39,43 @@ class StateSpace:
     C: Array
     D: Array
 
-    def without_dust(self, system: SecondOrder, E: Array, errors: StateSpace) -> StateSpace:
+    def without_dust(self, system: SecondOrder, E: Array, seen: Seen, errors: StateSpace) -> StateSpace:
         """The same with 0 in the place of entries that may be their own errors and are nothing beside the largest one,
-        or, of M^-1 F, beside the terms whose sums they are."""
+        or, where M^-1 F is in them, beside the terms whose sums they are."""
         n, size = len(system.M), np.abs(np.linalg.inv(system.M))
 
         def clear(part: Array, error: Array, terms: Array | float = 0.0) -> Array:
             return cleared(part, error, DUST * np.maximum(np.abs(part).max(initial=0.0), terms))
 
         A, B = self.A.copy(), self.B.copy()
-        A[n:] = clear(A[n:], errors.A[n:], size @ np.abs(np.hstack([system.K, system.D])))
-        B[n:] = clear(B[n:], errors.B[n:], size @ np.abs(E))
-        return StateSpace(A, B, clear(self.C, errors.C), clear(self.D, errors.D))
+        of_states, of_inputs = size @ np.abs(np.hstack([system.K, system.D])), size @ np.abs(E)
+        A[n:], B[n:] = clear(A[n:], errors.A[n:], of_states), clear(B[n:], errors.B[n:], of_inputs)
+        q, qd, qdd, u = (np.abs(part) for part in (seen.q, seen.qd, seen.qdd, seen.u))
+        C = clear(self.C, errors.C, np.hstack([q, qd]) + qdd @ of_states)
+        return StateSpace(A, B, C, clear(self.D, errors.D, u + qdd @ of_inputs))
 
 
-def state_space(M: Array, D: Array, K: Array, E: Array, seen: Seen) -> StateSpace:
-    """State space of M y'' + D y' + K y = E u with the outputs that are seen of it."""
+def state_space(system: SecondOrder, E: Array, seen: Seen, errors: Seen) -> StateSpace:
+    """State space of M y'' + D y' + K y = E u with the outputs that are seen of it, which have ``errors``."""
+    M, D, K = system.M, system.D, system.K
     (A, B), C, through = of_first_order(M, D, K, E), np.hstack([seen.q, seen.qd]), seen.u
     if seen.qdd.any():
-        by_acceleration = np.linalg.solve(M.T, seen.qdd.T).T
-        C, through = C - by_acceleration @ np.hstack([K, D]), through + seen.qdd @ B[len(M) :]
+        W = _by_equations(system, seen.qdd, errors.qdd)
+        C, through = C - W @ np.hstack([K, D]), through + W @ E
     return StateSpace(A, B, C, through)
+
+
+def _by_equations(system: SecondOrder, A: Array, dA: Array) -> Array:
+    """W with W M = A, by which outputs A y'' are made of the equations of motion.
+
+    It is whole where that holds within the errors of A and M: the moment about the axis of a joint is the left side of
+    the joint's own equation, and there is nothing of the others in it.
+    """
+    W = np.linalg.solve(system.M.T, A.T).T
+    whole = np.rint(W)
+    dM = system.dM + len(W.T) * ROUNDING * np.abs(system.M)
+    exact = (np.abs(A - whole @ system.M) <= dA + np.abs(whole) @ dM).all(axis=1, keepdims=True)
+    return np.asarray(np.where(exact, whole, W))
 
 
 def errors_of(space: StateSpace, system: SecondOrder, seen: Seen, errors: Seen, E: Array, dE: Array) -> StateSpace:
