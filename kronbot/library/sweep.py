@@ -26,7 +26,7 @@ from kronbot.questions.result import Result
 from kronbot.questions.swept import ERROR, Indices, Swept
 from kronbot.records import dataclass
 from kronbot.sweeps import cases as varied
-from kronbot.sweeps import cells, doubts, grammar, names, output
+from kronbot.sweeps import cells, grammar, names, output
 from kronbot.sweeps import indices as sobol
 from kronbot.sweeps import kept as columns
 from kronbot.sweeps.driver import Driver, Remembered, in_order
@@ -201,7 +201,7 @@ class Sweep:
         if hidden and all(len(row) <= width for row in rows) and self.tally.failed < self.tally.cases:
             beside = {}
             warnings.append("frequencies are drawn by number: the sweep was begun without a picture, it has no shapes")
-        warnings += doubts.uneven(series, task.kept.numbered, [each is not None for each in series[ERROR]])
+        warnings += cells.uneven(series, task.kept.numbered, [each is not None for each in series[ERROR]])
         found: dict[str, Indices] = {}
         if isinstance(draws, varied.Draws) and draws.indices:
             if self.failed:

@@ -10,6 +10,7 @@ import numpy as np
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.errors import ComputationError
+from kronbot.questions.doubts import of_rows
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import Interruptions
@@ -37,7 +38,8 @@ def in_batches(ask: Callable[[slice], Sequence[Piece]], count: int) -> Callable[
 
 
 def at_rows(ask: Callable[[int], Result], count: int, progress: Callable[[float], None]) -> Outcome:
-    """The answers at points 0 ... count - 1 as one, with stacks of their arrays along the axis ``case`` (1 ... N).
+    """The answers at points 0 ... count - 1 as one, with stacks of their arrays along the axis ``case`` (1 ... N), and
+    with warnings that say in which cases.
 
     Where one fails, or the user interrupts, it holds those before, marked incomplete. Raises what the first one raises.
     """
@@ -58,7 +60,8 @@ def at_rows(ask: Callable[[int], Result], count: int, progress: Callable[[float]
         summary: dict[str, Scalar] = {"complete": error is None, "cases": len(found)}
         summary |= _together([answer.summary for answer in found])
         arrays = {name: stacked([answer.arrays[name] for answer in found]) for name in found[0].arrays}
-        return Outcome(replace(found[0], at={}, arrays=arrays, summary=summary), error)
+        warnings = of_rows([answer.warnings for answer in found])
+        return Outcome(replace(found[0], at={}, arrays=arrays, summary=summary, warnings=warnings), error)
 
     return kept(together)
 

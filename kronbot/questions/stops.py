@@ -34,7 +34,8 @@ def told_of_contacts(robot: Robot, before: Array, q: Array) -> list[str]:
     for (began, ceased, depth), (_, _, further) in zip(_depths(robot, before), _depths(robot, q), strict=True):
         for happened, rows in ((began, (depth <= 0) & (further > 0)), (ceased, (depth > 0) & (further <= 0))):
             if count := int(rows.sum()):
-                where = f" in {count} of {len(rows)} cases" if len(rows) > 1 else ""
+                first = int(rows.argmax()) + 1
+                where = f" in {count} of {len(rows)} cases, first in case {first}" if len(rows) > 1 else ""
                 told.append(
                     f"{happened}{where}: linear statics does not see that, and has it as where nothing is deformed; "
                     "solver newton does"

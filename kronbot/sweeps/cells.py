@@ -1,9 +1,9 @@
-"""Cells of a column as one array: numbers, text or whole arrays, NaN or no text where a case has none."""
+"""Cells of columns as arrays, numbers, text or whole arrays, NaN or no text where a case has none; uneven columns."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -95,3 +95,18 @@ def plain(name: str, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A column of numbers, NaN where one is missing; texts and whole arrays as they are."""
     form = form_of(name, cells)
     return cells if form.kind == "U" or form.shape else form.array(cells.tolist())
+
+
+def uneven(columns: Mapping[str, Iterable[object]], keys: Mapping[str, str], failed: Sequence[bool]) -> Iterator[str]:
+    """That cases have different numbers of modes, whose columns are of no one mode then; ``keys`` are the arrays that
+    ``columns`` of them are entries of, ``failed`` the cases that have none."""
+    for key in dict.fromkeys(keys.values()):
+        own = [columns[name] for name, of in keys.items() if of == key]
+        counts = {
+            sum(value is not None for value in row) for row, lost in zip(zip(*own, strict=True), failed, strict=True)
+            if not lost
+        }  # fmt: skip
+        if len(counts) > 1:
+            yield (
+                f"some cases have {min(counts)} and others {max(counts)} of {key}: a column is not the same mode in all"
+            )

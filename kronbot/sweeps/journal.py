@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Any
 
 from kronbot.errors import Argument, Failure, UsageError, said
+from kronbot.questions.doubts import Doubt
 from kronbot.records import dataclass
-from kronbot.sweeps.doubts import Doubt
 from kronbot.sweeps.work import Done
 from kronbot.system.platform import host
 from kronbot.system.saving import Target

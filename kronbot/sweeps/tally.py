@@ -8,9 +8,9 @@ from dataclasses import field
 from kronbot.compute.arrays import Scalar
 from kronbot.description.wording import listing
 from kronbot.errors import Argument
+from kronbot.questions.doubts import Doubts
 from kronbot.questions.swept import ERROR
 from kronbot.records import dataclass
-from kronbot.sweeps.doubts import Doubts
 from kronbot.sweeps.kept import Kept
 from kronbot.sweeps.output import rows
 from kronbot.sweeps.work import Done

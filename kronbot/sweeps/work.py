@@ -19,12 +19,12 @@ from kronbot.description.wording import Entries
 from kronbot.errors import KronbotError, Starved, UsageError
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import unit_of_kept
+from kronbot.questions.doubts import Doubt, Doubts, kind
 from kronbot.questions.keeping import SO_FAR
 from kronbot.questions.reservations import reservations
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
 from kronbot.sweeps.cases import Cases
-from kronbot.sweeps.doubts import Doubt, Doubts, kind
 from kronbot.sweeps.kept import Kept
 from kronbot.sweeps.names import Meaning, placed
 from kronbot.version import __version__

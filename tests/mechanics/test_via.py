@@ -319,6 +319,8 @@ def test_linear_statics_tells_of_a_rope_that_it_does_not_see():
     assert linear["tip.b.y"] == pytest.approx([-hung], rel=1e-12)
     assert not newton.warnings
     assert any("tendon rope becomes taut: linear statics does not see" in told for told in linear.warnings)
+    (told,) = robot.statics(q=[[math.pi / 2], [0]], solver="linear").warnings
+    assert told.startswith("tendon rope becomes taut in 1 of 2 cases, first in case 2: linear statics does not see")
     short = robot.with_parameters(rest=0.99).statics(q=[0], solver="linear")
     assert short["tip.b.y"] == pytest.approx([-(60 * hung - 10) / (60 + 1e3)], rel=1e-6) and not short.warnings
 

@@ -5,7 +5,7 @@ import signal
 
 import numpy as np
 import pytest
-from robots_in_tests import shipped_robot, turning
+from robots_in_tests import loaded, shipped_robot, turning
 
 import kronbot
 from kronbot.cli.main import run
@@ -209,3 +209,29 @@ def test_too_many_rows(folder, capsys, monkeypatch):
     code, _, err = asked(capsys, "statics", "pendulum.yaml", "--q", "@rows.csv")
     assert code == 2
     assert "more than 2 rows" in err
+
+
+STAYED = """kronbot: 1
+name: stayed
+gravity: [0, 0, 0]
+links:
+  - {name: base, joint: {type: fixed}, pose: {}}
+  - name: arm
+    joint: {type: revolute, name: q, friction: {coulomb: 1, smoothing: 1e-2}}
+    pose: {}
+    rigid: {mass: 1, com: [0.5, 0, 0], inertia: {Izz: 0.1}}
+elements:
+  - {name: stay, type: tendon, between: [base, arm], points: [[0, -1, 0], [1, 0, 0]], stiffness: 100, rest: 1.6}
+"""
+
+
+def test_warnings_say_in_which_rows():
+    """What all rows have is said once; what is slack, or in a stop, in some of them is said with their number."""
+    robot = loaded(STAYED)
+    angles = {"q": [0.5, 0.2, 0.9, 0.1]}
+    for ask in (robot.linearize, robot.modes):
+        friction, slack = ask(q=angles).warnings
+        assert friction.startswith("q is near rest")
+        assert slack.startswith("in 2 of 4 cases, first in case 2: tendon stay is slack by")
+    point = ask(q=[0.2]).warnings
+    assert ask(q=[[0.2]]).warnings == point and ask(q=[[0.5], [0.2]]).warnings[1] == f"in case 2: {point[1]}"

@@ -12,10 +12,10 @@ import kronbot
 from kronbot.errors import UsageError
 from kronbot.library.cases import answer
 from kronbot.questions.columns import unit_of_number
+from kronbot.questions.doubts import Doubts
 from kronbot.sweeps import grammar
 from kronbot.sweeps.cases import Cases, Distribution, Draws
 from kronbot.sweeps.cells import form_of
-from kronbot.sweeps.doubts import Doubts
 from kronbot.sweeps.kept import LONGEST, split
 from kronbot.sweeps.names import meanings
 from kronbot.sweeps.work import Case

@@ -10,7 +10,7 @@ from sweeps.test_journal import chunk
 import kronbot
 from kronbot.cli.main import run
 from kronbot.errors import Interrupted, KronbotError
-from kronbot.sweeps.doubts import MOST, Doubt, Doubts, kind
+from kronbot.questions.doubts import MOST, Doubt, Doubts, kind
 from kronbot.sweeps.driver import Driver, in_order
 from kronbot.sweeps.place import Place
 from kronbot.sweeps.tally import Tally

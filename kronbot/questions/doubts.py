@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
@@ -14,21 +14,6 @@ _NUMBERS = re.compile(r"(?<![\w.])[-+]?(\d[-+\d.ej]*|inf|nan)(?!\w)")
 _COUNTED = re.compile(r"# (row|case|point)s?\b")
 # More kinds than so many are counted.
 MOST = 20
-
-
-def uneven(columns: Mapping[str, Iterable[object]], keys: Mapping[str, str], failed: Sequence[bool]) -> Iterator[str]:
-    """That cases have different numbers of modes, whose columns are of no one mode then; ``keys`` are the arrays that
-    ``columns`` of them are entries of, ``failed`` the cases that have none."""
-    for key in dict.fromkeys(keys.values()):
-        own = [columns[name] for name, of in keys.items() if of == key]
-        counts = {
-            sum(value is not None for value in row) for row, lost in zip(zip(*own, strict=True), failed, strict=True)
-            if not lost
-        }  # fmt: skip
-        if len(counts) > 1:
-            yield (
-                f"some cases have {min(counts)} and others {max(counts)} of {key}: a column is not the same mode in all"
-            )
 
 
 class Doubt(NamedTuple):
@@ -78,3 +63,11 @@ class Doubts:
             yield f"{where if cases > 1 else 'in the one case'}: {text}"
         if len(found) > MOST:
             yield f"cases have {len(found) - MOST} more kinds of warnings"
+
+
+def of_rows(texts: Sequence[Sequence[str]]) -> list[str]:
+    """Warnings of answers at rows as those of one: what all say as it is, the rest with the rows that it is of."""
+    always, others = set(texts[0]).intersection(*texts), Doubts()
+    for case, said in enumerate(texts, 1):
+        others.of_case(case, (text for text in said if text not in always))
+    return [*(text for text in texts[0] if text in always), *others.told(len(texts))]
