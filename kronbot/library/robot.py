@@ -248,9 +248,10 @@ class Robot:
         >>> kronbot.load("canadarm").check().summary["coordinates"]
         9
         """
+        from kronbot.library.of_file import told_of_sweep
         from kronbot.questions import check
 
-        return check.survey(self._sound)
+        return check.survey(self._sound, told_of_sweep(self.model, self))
 
     @answered
     def kinematics(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 import casadi
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.errors import Failure, FreeParameters
+from kronbot.errors import Failure, FreeParameters, Mistake
 from kronbot.mechanics.linear.modal import natural_frequencies
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.forces import forces
@@ -25,8 +26,8 @@ from kronbot.questions.result import Result
 PURPOSE = "check"
 
 
-def survey(robot: Robot) -> Result:
-    """Total mass, lengths of beams, numbers of coordinates and natural frequencies.
+def survey(robot: Robot, of_sweep: Iterable[Mistake] = ()) -> Result:
+    """Total mass, lengths of beams, numbers of coordinates and natural frequencies; with what is told ``of_sweep``.
 
     What depends on a parameter without a value is left out.
     """
@@ -81,7 +82,7 @@ def survey(robot: Robot) -> Result:
     warnings = [str(warning) for warning in (*described.warnings, *described.useless)]
     with suppress(FreeParameters):
         warnings += told_of_meeting(robot)
-    warnings += map(str, told_of_inertia(robot))
+    warnings += map(str, (*told_of_inertia(robot), *of_sweep))
     summary["warnings"] = len(warnings)
     return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings, about=robot)
 

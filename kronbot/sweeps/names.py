@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
+from kronbot.description import described
 from kronbot.description.choices import POSE, RPY
 from kronbot.description.degrees import doubt_of
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.scalars import kind
+from kronbot.description.sweeping import Sweep
 from kronbot.description.wording import quote, unknown, unknown_name
-from kronbot.errors import LONGEST_NAME, Argument, KronbotError, StrangeValues, UsageError
+from kronbot.errors import LONGEST_NAME, Argument, KronbotError, Mistake, StrangeValues, UsageError
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.model.robot import Robot
 from kronbot.questions.kinematics import FORMS
 from kronbot.records import dataclass
-from kronbot.sweeps.cases import Cases, Value
+from kronbot.sweeps.cases import Cases, Distribution, Value
+from kronbot.sweeps.grammar import cases as made_of
+from kronbot.sweeps.grammar import factor
 
 XYZ = ("x", "y", "z")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
@@ -262,6 +267,20 @@ def in_degrees(robot: Robot, meant: Sequence[Meaning], cases: Cases, given: Mapp
             if doubt := next(filter(None, (doubt_of(name, each, text) for each in cases.numbers_of(name))), None):
                 yield doubt
                 return
+
+
+def in_degrees_of_file(robot: Robot, sweep: Sweep, accepted: Collection[str]) -> tuple[Mistake, ...]:
+    """The same of every name of the sweep of the robot's file, at its place; nothing of what is refused there."""
+    told = []
+    named = [("over", *each) for each in sweep.over.items()] + [("cases", *each) for each in sweep.cases.items()]
+    for part, name, values in named:
+        given = {name: list(values) if isinstance(values, tuple) else values}
+        with suppress(UsageError):
+            sample = 1 if isinstance(factor(name, given[name]), Distribution) else None
+            made = made_of(given, None, sample, 0, False)
+            doubts = in_degrees(robot, meanings(robot, accepted, [name]), made, given)
+            told += [(("sweep", part, name), doubt, False) for doubt in doubts]
+    return described.placed(robot.description, told)
 
 
 def strange_values(robot: Robot, name: str, meaning: Meaning, cases: Cases) -> Iterator[tuple[int, str, str]]:

@@ -24,6 +24,7 @@ from kronbot.cli.main import run
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import shown_path
 from kronbot.errors import StrangeValues
+from kronbot.library.of_file import told_of_sweep
 from kronbot.sweeps import grammar
 from kronbot.sweeps.journal import Journal
 
@@ -311,6 +312,33 @@ def test_the_sweep_of_a_file(tmp_path, capsys):
     assert run(["statics", str(file), "--q", "0"]) == 0
     assert run(["sweep", "check", str(file)]) == 2
     assert "nothing is varied" in capsys.readouterr().err
+
+
+def test_check_doubts_what_the_sweep_doubts(tmp_path, capsys):
+    """Degrees in what the file varies, in a range, a list, a distribution or a column, each at its place."""
+
+    def text(parts):
+        return FILE.replace("q: q1=0.2, ", "").replace("over: {m: 1:2:3, l: [1, 2]}", parts)
+
+    file, told = tmp_path / "one.yaml", "q1 = 90 is beyond 2 pi: is it in degrees? (write 90*deg)"
+    file.write_text(text("over: {m: 90, q1: 0:90:3}"))
+    assert run(["sweep", str(file), *ONE]) == 0
+    assert told in capsys.readouterr().err
+    assert run(["check", str(file), "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert f"{file}:15:21: warning: {told}\n" in err and err.count(told) == 1
+    assert json.loads(out)["warnings"] == [f"{file}:15:21: {told}"]
+    for parts in (
+        "over: {q1: [0, 90]}",
+        "over: {q1: 'uniform(0, 90)'}\n  sample: 4",
+        "cases: {m: [1, 2], q1: [0, 90]}",
+    ):
+        robot = kronbot.loads(text(parts))
+        assert [mistake.message for mistake in told_of_sweep(robot.model, robot)] == [told], parts
+    # What is no angle, meant, or no value at all is not doubted.
+    for parts in ("over: {m: 90}", "over: {q1: 0:90*deg:3}", "over: {q1: x, nothing: 90}"):
+        robot = kronbot.loads(text(parts))
+        assert not told_of_sweep(robot.model, robot), parts
 
 
 MISTAKES = [

@@ -29,9 +29,10 @@ def check(subject: Subject, out: Output) -> None:
     answer = robot.check()
     out.render(answer)
     if not out.quiet:
+        from kronbot.library.of_file import told_of_sweep
         from kronbot.questions.inertia import told_of_inertia
 
-        placed = told_of_inertia(robot.model)
+        placed = *told_of_inertia(robot.model), *told_of_sweep(robot.model, robot)
         show_warnings(placed)
         # The others with places were told when the file was read.
         told = {str(each) for each in (*robot.description.warnings, *robot.description.useless, *placed)}
