@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kronbot.plots.style import COLOURS, GREY, entitle, width
+from kronbot.plots.lettering import width
+from kronbot.plots.style import COLOURS, GREY, entitle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
 from kronbot.plots.foreign import import_matplotlib, with_fonts
+from kronbot.plots.lettering import in_lines, width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,9 +122,10 @@ class Picture(Mapping[str, "Axes"]):
     def lay(self, mosaic: Mosaic, heights: Sequence[float], share: float) -> None:
         """Give the figure the size of its rows and a share of the common width, and the title room in it."""
         self.mosaic, self.heights = mosaic, heights
-        self.figure.set_size_inches(share * WIDTH, sum(heights) + 0.4 + self.foot)
-        lines = [self.title] if share == 1 else _halves(self.title)
-        size = min(HEAD, 0.97 * 72 * share * WIDTH / max(map(width, lines)))
+        room = FULL * 72 * share * WIDTH
+        lines = in_lines(self.title, room / HEAD)
+        self.figure.set_size_inches(share * WIDTH, sum(heights) + 0.2 + 0.2 * len(lines) + self.foot)
+        size = min(HEAD, room / max(map(width, lines)))
         self.figure.suptitle("\n".join(lines), fontsize=size, x=0.01, ha="left", parse_math=False)
 
     def __getitem__(self, name: str) -> Axes:
@@ -203,20 +204,11 @@ def entitle(axis: Axes, title: str) -> None:
 
 
 def head(axis: Axes, title: str, rows: int = 0) -> None:
-    """The title of a panel above so many rows of a legend; a long one in two lines, or in smaller type."""
+    """The title of a panel above so many rows of a legend; a long one in some lines, or in smaller type."""
     room = _room(axis)
-    lines = [title] if TITLE * width(title) <= room else _halves(title)
+    lines = in_lines(title, room / TITLE)
     size = min(TITLE, room / max(map(width, lines)))
     axis.set_title("\n".join(lines), loc="left", pad=4 + 1.4 * ENTRY * rows, fontsize=size, parse_math=False)
-
-
-def _halves(title: str) -> list[str]:
-    """A title in two lines, parted behind a semicolon, else in like width behind a comma or a colon, if it has one."""
-    places = [match.end() for match in re.finditer("; " if "; " in title else "[,:] ", title)]
-    if not places:
-        return [title]
-    place = min(places, key=lambda place: abs(2 * place - len(title)))
-    return [title[:place].rstrip(), title[place:]]
 
 
 def columns(labels: Sequence[str], room: float) -> int:
@@ -236,26 +228,6 @@ def wrapped(parts: Sequence[str], room: float) -> str:
             lines[-1] += ","
             lines.append(part)
     return "\n".join(lines)
-
-
-def width(text: str) -> float:
-    """Width of a line of text as a multiple of the size of its type; 1 of what has no ink."""
-    import numpy as np
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.path import Path as Outline
-    from matplotlib.textpath import TextToPath, text_to_path
-
-    # A dollar would begin a formula.
-    points, codes = map(np.array, text_to_path.get_text_path(FontProperties(), text.replace("$", "0").strip()))
-    # What TextPath.get_extents() finds arc by arc, in ten times as long: type is of lines and quadratic arcs. An arc
-    # goes beyond its ends where its control point does.
-    inked = codes != Outline.CLOSEPOLY
-    x = points.reshape(-1, 2)[inked, 0]
-    arcs = np.flatnonzero(codes[inked] == Outline.CURVE3)[::2]
-    a, b, c = x[arcs - 1], x[arcs], x[arcs + 1]
-    beyond = (b - a) * (b - c) > 0
-    x[arcs] = np.where(beyond, (a * c - b * b) / np.where(beyond, a - 2 * b + c, 1), a)
-    return float(np.ptp(x)) / TextToPath.FONT_SCALE if x.size else 1.0
 
 
 def _room(axis: Axes) -> float:

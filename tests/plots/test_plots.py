@@ -33,7 +33,20 @@ from kronbot.errors import ComputationError, KronbotError, UsageError  # noqa: E
 from kronbot.library.robot import Robot  # noqa: E402
 from kronbot.mechanics.multibody import drawing, kinematics  # noqa: E402
 from kronbot.model.build import build  # noqa: E402
-from kronbot.plots import arms, curves, design, jacobian, linearize, loads, modes, moving, plan, statics, style  # noqa: E402
+from kronbot.plots import (  # noqa: E402
+    arms,
+    curves,
+    design,
+    jacobian,
+    lettering,
+    linearize,
+    loads,
+    modes,
+    moving,
+    plan,
+    statics,
+    style,
+)
 from kronbot.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.plots import simulate as simulation  # noqa: E402
 from kronbot.plots.curves import Curve  # noqa: E402
@@ -954,6 +967,22 @@ def test_shapes_that_lines_do_not_show(picture):
     assert figure.get_suptitle().endswith("joints locked (none) and free (none)")
 
 
+def test_long_titles_keep_their_size_in_some_lines():
+    """Behind semicolons, commas and colons, as many as they need; a name that has none is in smaller type."""
+    loads = "main-boom-of…ane-in-steel 5 kN, endpoint 100 N m, jib 5 kN, 3 more"
+    title = f"the case to scale (order exact), grey: undeformed; not drawn: {loads}"
+    with style.look():
+        made = style.Picture(f"statics of a crane, {title}", [["a", "b"]], [2.3])
+        style.head(made["a"], title)
+        style.head(made["b"], "n" * 60)
+    whole, name = head(made["a"]), head(made["b"])
+    assert whole.get_fontsize() == style.TITLE and whole.get_text().replace("\n", " ") == title
+    assert name.get_fontsize() < style.TITLE / 1.4 and name.get_text() == "n" * 60
+    (above,) = made.figure.texts
+    assert above.get_fontsize() == style.HEAD and above.get_text().count("\n") == 1
+    assert all(style.TITLE * lettering.width(line) < 72 * style.WIDTH / 2 for line in whole.get_text().split("\n"))
+
+
 @pytest.mark.slow
 def test_titles_of_a_picture_are_of_one_size(picture):
     """Long ones take a second line."""
@@ -1220,14 +1249,14 @@ def test_widths_are_those_of_outlines(words):
     """As matplotlib finds them, arc by arc; what has no ink takes the room of a letter."""
     with style.look():
         outline = TextPath((0, 0), words, size=100).get_extents()
-        assert style.width(words) == style.width(f" {words} ") == pytest.approx(outline.width / 100, rel=1e-12)
-        assert style.width("") == style.width(" ") == style.width("\u200b") == 1
+        assert lettering.width(words) == lettering.width(f" {words} ") == pytest.approx(outline.width / 100, rel=1e-12)
+        assert lettering.width("") == lettering.width(" ") == lettering.width("\u200b") == 1
 
 
 def test_long_labels_break_into_lines():
     lines = style.wrapped(["word = 1"] * 30, 400).split("\n")
     assert len(lines) > 2 and ", ".join(line.rstrip(",") for line in lines) == ", ".join(["word = 1"] * 30)
-    assert all(style.SAMPLE + style.ENTRY * style.width(line.rstrip(",")) <= 400 for line in lines)
+    assert all(style.SAMPLE + style.ENTRY * lettering.width(line.rstrip(",")) <= 400 for line in lines)
 
 
 @pytest.mark.slow
