@@ -1035,7 +1035,8 @@ class Robot:
         """One question in many cases, computed by processes of this machine or by a Dask cluster.
 
         ``over`` says what varies: parameters, coordinates and rates (``q1``, ``q1_dot``), loads (``force.x``,
-        ``load.FRAME.fx``), options of the question, each ``"from:to:N"`` (N values, both ends included), a list, or a
+        ``load.FRAME.fx``), options of the question and values in them (``to.q1``, in the place of what ``to`` says of
+        q1; what it says of others stays), each ``"from:to:N"`` (N values, both ends included), a list, or a
         distribution (``"normal(1e5, 1e4)"``, uniform(from, to), lognormal(mean and deviation of the natural logarithm),
         triangular(from, mode, to)) with ``sample`` draws. They multiply, the first slowest; ``cases`` are columns of
         values that go together. ``keep`` names columns: ``"M[q1,q2]"``, ``"frequencies_free[1:6]"``,

@@ -10,14 +10,14 @@ from thinned import rare
 
 import kronbot
 from kronbot.errors import UsageError
-from kronbot.library.cases import answer
+from kronbot.library.cases import answer, demand_accepted
 from kronbot.questions.columns import unit_of_number
 from kronbot.questions.doubts import Doubts
 from kronbot.sweeps import grammar
 from kronbot.sweeps.cases import Cases, Distribution, Draws
 from kronbot.sweeps.cells import form_of
 from kronbot.sweeps.kept import LONGEST, split
-from kronbot.sweeps.names import meanings
+from kronbot.sweeps.names import meanings, placed, prepared
 from kronbot.sweeps.work import Case
 
 
@@ -84,6 +84,21 @@ def test_a_name_is_what_the_library_calls_so(arm, question, given, name, value, 
         n: a.values.tolist() for n, a in alone.arrays.items()
     }
     assert {n: a.tolist() for n, a in swept.series.items()} == {n: a.tolist() for n, a in alone.series.items()}
+
+
+@pytest.mark.parametrize(
+    ("question", "given", "name", "merged"),
+    [
+        ("plan", {"to": {"qa": 1, "b": 2}, "duration": 1}, "to.qa", {"to": {"qa": 9, "b": 2}, "duration": 1}),
+        ("plan", {"effort_limits": {"qa": [-1, 1], "b": 2}}, "effort_limits.qa", {"effort_limits": {"qa": 9, "b": 2}}),
+        ("statics", {"loads": {"arm": [1, 2, 3], "endpoint": [4]}}, "load.arm.fy",
+         {"loads": {"arm": [1, 9, 3, 0, 0, 0], "endpoint": [4]}}),
+        ("statics", {"forces": [[1, 2, 3]]}, "force.z", {"forces": [[1, 2, 9]]}),
+    ],
+)  # fmt: skip
+def test_what_varies_in_an_option_takes_the_place_of_what_is_given_and_others_stay(arm, question, given, name, merged):
+    meant = meanings(arm.model, demand_accepted(arm, question, given), [name])
+    assert placed(prepared(arm.model, given, [name], meant), meant, [9]) == ({}, merged)
 
 
 def test_options_are_varied_by_the_names_that_the_command_line_has(arm):
