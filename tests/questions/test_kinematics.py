@@ -74,6 +74,9 @@ def test_frames_seen_from_each_other():
     assert list(robot.kinematics(frame="base-to:world,link5").arrays["pose"].rows) == ["link5"]
     with pytest.raises(UsageError, match="no frame 'lonk5'; did you mean 'link5'"):
         robot.kinematics(frame=["link2", "lonk5"])
+    for ask in (robot.kinematics, robot.jacobian):
+        with pytest.raises(UsageError, match="no frame 'link2, com:link5': it is 2, give each by itself; frames are"):
+            ask(frame="link2, com:link5")
 
 
 def test_a_link_called_all_is_itself():

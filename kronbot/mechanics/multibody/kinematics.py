@@ -77,7 +77,10 @@ def frame(robot: Robot, name: str) -> Frame:
         link = names.index(tail)
         return Frame(name, (*_way(robot, link)[:-1], (link, "com")))
     known = frames(robot.file)
-    raise UsageError(f"no frame {quote(name)}{did_you_mean(name, known)}; frames are {listing(known)}")
+    parts, hint = [part.strip() for part in name.split(",")], did_you_mean(name, known)
+    if len(parts) > 1 and {*parts} <= {*known}:
+        hint = f": it is {len(parts)}, give each by itself"
+    raise UsageError(f"no frame {quote(name)}{hint}; frames are {listing(known)}")
 
 
 def relative_motion(robot: Robot, q: SX, of: Frame, to: Frame) -> RelativeMotion:
