@@ -21,6 +21,7 @@ from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.kinematics import completed
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.mechanics.multibody.stops import Contacts, stop_forces
+from kronbot.model.beam import TIP
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 
@@ -149,9 +150,10 @@ def held(system: Equations) -> SX:
 
 
 def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
-    """M and K of the free coordinates at the start x as a run tells it.
+    """M and K of the free coordinates at the start x as a run tells it, K with the ``gains`` of drives, and tips.
 
-    K is that of springs, beams, elements, stops that joints are in, and gains of drives.
+    K is that of springs, beams, elements, stops that joints are in, and drives; ``tips`` are the derivatives of the
+    places of tips, one after the other.
 
     Raises UsageError where a coordinate starts so far off or so fast that integrators would only wear out,
     ComputationError, naming a coordinate, where M is singular.
@@ -165,9 +167,13 @@ def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
     def traced_matrices() -> tuple[dict[str, SX], dict[str, SX]]:
         free = system.free
         M = generalized_inertia_matrix(system.state)[free, free]
-        given = elements_at_rest(system.state)[free, :] - system.tau[free, :]
-        K = (robot.stiffness + held(system))[free, free] + casadi.jacobian(given, system.x[: len(free), :])
-        return {"t": system.t, "x": system.row}, {"M": M, "K": K}
+        x = system.x[: len(free), :]
+        gains = casadi.jacobian(-system.tau[free, :], x)
+        K = (robot.stiffness + held(system))[free, free] + gains
+        K += casadi.jacobian(elements_at_rest(system.state)[free, :], x)
+        tips = [each.link.beam.moved(TIP, each.tip.pose.r) for each in system.state.links if each.link.beam is not None]
+        found = {"M": M, "K": K, "gains": gains, "tips": casadi.jacobian(casadi.vertcat(SX(0, 1), *tips), x)}
+        return {"t": system.t, "x": system.row}, found
 
     found = traced(robot, "at the start", PURPOSE, traced_matrices)(0.0, x)
     demand_regular(found["M"].reshape(count, count), [robot.coordinates[place] for place in system.free])

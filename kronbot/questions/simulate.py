@@ -192,7 +192,8 @@ def _told(course: Course) -> Outcome:
     told += _told_of_size(robot, run.tolerances.atol, series)
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, which(run), report, begun.start, summary, given)
-        told += told_of_vibrations(robot, system.free, begun.at_start, q, values["qd"][:count], run.step)
+        looked = [(done[each], q[each], values["qd"][:count][each]) for each in (shown, seen)]
+        told += told_of_vibrations(robot, system.free, begun.at_start, looked, run.step)
     key = ("units", *series)  # the same for all robots of a structure
     units = robot.kept(key, lambda: units_of(robot, series, columns(robot, run.outputs)))
     return Outcome(

@@ -785,12 +785,13 @@ def test_titles_say_that_coefficients_are_those_of_an_instant():
 
 def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
     shown = []
-    monkeypatch.setattr("webbrowser.open", lambda name: not shown.append(name))
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}{os.defpath}")
+    monkeypatch.setattr("webbrowser.open", lambda name: not shown.append((name, os.environ["PATH"])))
     file = tmp_path / "page.html"
     assert run(["jacobian", "khang", "--q", "0.1", "--view", os.fspath(file), "--open"]) == 0
     html = kronbot.load("khang").jacobian(q=[0.1]).view().html
     assert file.read_text() == html
-    assert shown == [file.as_uri()]
+    assert shown == [(file.as_uri(), os.defpath)]
     monkeypatch.setattr("webbrowser.open", lambda name: False)
     for words in ([], ["-q"]):
         assert run(["view", "khang", "-o", os.fspath(file), "--overwrite", "--open", *words]) == 0

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from thinned import rare
 
 import kronbot
 
@@ -53,3 +54,50 @@ def test_a_mode_faster_than_rows_is_told_with_its_frequency(drive, which):
     assert not np.any([run(step / period, 0.3)])
     (hint,) = run(0.6 * frequencies[joint + 1] / frequencies[joint], 0.001)
     assert float(re.search(r"about (\S+) Hz", hint)[1]) == pytest.approx(frequencies[joint] / 2 / math.pi, rel=5e-3)
+
+
+BOOM = """
+kronbot: 1
+name: boom
+gravity: [0, 0, 0]
+links:
+  - name: boom
+    joint: {type: revolute, name: el, damping: 1, rotor_inertia: 0.2, elastic: {stiffness: 600, damping: 0.3}}
+    pose: {}
+    flexible: {mass: 0.5, length: 1.5, EI: {z: 60}, modes: {v: 2}, shape: craig-bampton, damping: {ratio: 0.005}}
+    payload: {mass: 1, inertia: {Ixx: 0.02, Iyy: 0.01, Izz: 0.01}}
+simulate: {duration: 2, step: 0.02}
+"""
+RINGS = """
+motion: {el: {type: cycloidal, from: 0, to: 30*deg, duration: 1}}
+control: {el: {pid: {kp: 80, ki: 10, kd: 40, side: link}, effort: [-20, 20]}}
+"""
+MAINS = "drive: {el: {torque: {type: sinusoid, amplitude: 25, frequency: 100*pi, phase: PHASE}}}"
+SLOW = "drive: {el: {motion: {type: cycloidal, from: 0, to: 3, duration: 2}}}"
+
+
+def within(drive):
+    return BOOM.replace("step: 0.02", f"step: 0.02, {drive}")
+
+
+@pytest.mark.parametrize(
+    ("text", "fast"),
+    [
+        (BOOM + RINGS, True),
+        rare(within(MAINS.replace("PHASE", "0")), True),
+        (within(MAINS.replace("PHASE", "pi/2")), True),
+        (within(SLOW), False),
+        rare(within(SLOW).replace("stiffness: 600", "stiffness: 4e4"), False),
+    ],
+)
+def test_what_drives_make_swing_is_told_too(text, fast):
+    """As a spectrum of the second half of close rows has it: of tips, beyond half a swing in a coarse row."""
+    robot = kronbot.loads(text, order="1")
+    tip = robot.simulate(step=1 / 1024)["tip.boom.y"][1024:-1]
+    size = np.abs(np.fft.rfft(tip * np.hanning(len(tip)))) * 4 / len(tip)
+    share = size[int(0.5 / 0.02) + 2 :].max() / np.abs(tip).max()
+    assert share > 0.05 if fast else share < 1e-5
+    for step in (0.02, 0.045):
+        told = [each for each in robot.simulate(step=step).warnings if "too fast for rows" in each]
+        assert len(told) == fast
+        assert all(50 < float(re.search(r"about (\S+) Hz", each)[1]) < 58 for each in told)

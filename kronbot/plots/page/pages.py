@@ -23,6 +23,7 @@ from kronbot.plots.page.robot import Shown
 from kronbot.plots.statics import by_order
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
+from kronbot.system.environment import for_now, search_path
 
 SUFFIX = ".html"
 # Of a page in a notebook, pixels.
@@ -137,5 +138,7 @@ def show(name: str) -> None:
     """Open a page that was written, in the browser. Raises KronbotError where none takes it."""
     import webbrowser
 
-    if not webbrowser.open(Path(name).resolve().as_uri()):
+    with for_now({"PATH": search_path()}):
+        shown = webbrowser.open(Path(name).resolve().as_uri())
+    if not shown:
         raise Failure(f"no browser shows {shown_path(name)}: open it yourself, or name one in BROWSER")

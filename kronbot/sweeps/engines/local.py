@@ -167,7 +167,9 @@ class Local:
                 process.start()
                 self._workers.append(_Worker(process, ours, lease))
         except OSError as error:
-            which = " (ulimit -u)" if error.errno == errno.EAGAIN else ""
+            which = {errno.EAGAIN: " (ulimit -u)", errno.ENOENT: " (is the current folder gone?)"}.get(
+                error.errno or 0, ""
+            )
             raise ComputationError(f"no process can be started: {said(error)}{which}") from None
         finally:
             theirs.close()
