@@ -140,11 +140,11 @@ def design(
     K, P = regulator(rest, Q, R, in_words(kept, idle[:, :0], names)) if wish.lqr else (placed(rest, wish.poles), None)
     loop = with_feedback(system, E, dE, K)
     closed = Modes(reached_of(poles_of(loop), lost, len(rest.A)), n)
-    told = [*told_of_validity(robot, found.point.q, found.point.qd), *told_of_poles(loop, closed, wish.lqr, wish.poles)]
+    told = told_of_validity(robot, found.point.q, found.point.qd, locked)
+    told += told_of_poles(loop, closed, wish.lqr, wish.poles)
     summary |= margin_numbers(*disk_margin(rest.A, rest.B, K @ rest.N, both(closed.poles)))
     at = np.concatenate([found.point.q[free], np.zeros(n)])
-    torques = np.asarray(found.point.tau)[places]
-    gains = np.vstack([np.concatenate([[0.0], at]), np.column_stack([torques, K])])
+    gains = np.vstack([np.concatenate([[0.0], at]), np.column_stack([np.asarray(found.point.tau)[places], K])])
     rows = [AT, *(f"{ROW}{joint.name}" for joint in driven)]
     arrays = {
         "gains": NamedArray(gains, rows, "SI", [TORQUE, *states]),
@@ -322,7 +322,7 @@ def _shaper(robot: Robot, point: Point, choice: Choice, kind: str) -> Result:
     units, columns = {"columns": ["s", "1"]}, ["t", "amplitude"]
     table = NamedArray(np.column_stack([times, amplitudes]), numbered(len(times)), units, columns)
     named = {"q": robot.by_name(found.point.q)}
-    told = told_of_validity(robot, found.point.q, found.point.qd)
+    told = told_of_validity(robot, found.point.q, found.point.qd, locked)
     return Result(PURPOSE, robot.name, robot.order, named, {"impulses": table}, {}, summary, told, about=robot)
 
 

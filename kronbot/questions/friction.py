@@ -11,14 +11,15 @@ PURPOSE = "the slope of friction"
 NEAR_REST = 3.0
 
 
-def told_of_friction(robot: Robot, qd: Array) -> list[str]:
-    """Joints with dry friction that are near rest at rates qd (n,), where no linear model holds for long, in words.
+def told_of_friction(robot: Robot, qd: Array, locked: frozenset[int]) -> list[str]:
+    """Joints with dry friction, not ``locked``, that are near rest at rates qd (n,), where no linear model holds for
+    long, in words.
 
     Those that are alike in it are told of together.
     """
     near: dict[str, list[str]] = {}
     for joint in (link.joint for link in robot.links):
-        if joint is None or joint.friction is None:
+        if joint is None or joint.friction is None or locked.issuperset(place for place, _ in joint.damped):
             continue
         rate = sum(robot.parameters.evaluate(share, PURPOSE) * qd[place] for place, share in joint.damped)
         smoothing = robot.parameters.evaluate(joint.friction.smoothing, PURPOSE)
@@ -27,6 +28,6 @@ def told_of_friction(robot: Robot, qd: Array) -> list[str]:
             near.setdefault(f"{smoothing:.3g} {'rad/s' if joint.revolute else 'm/s'}", []).append(joint.name)
     return [
         f"{listing(names)} {'is' if len(names) == 1 else 'are'} near rest, where friction is linear up to some {width} "
-        "only and a real joint sticks: a damping, here"
+        "only and a real joint sticks: here it is a damping"
         for width, names in near.items()
     ]

@@ -212,7 +212,7 @@ class Linearization:
         named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(point.tau).tolist(), strict=True))
         arrays, summary = self._numbers(found)
         told = [
-            *told_of_validity(robot, point.q, point.qd),
+            *told_of_validity(robot, point.q, point.qd, self.choice.locked),
             *told_of_rounding(found.solution.system, found.solution.poles),
         ]
         if self.closed_loop:

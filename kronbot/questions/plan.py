@@ -19,7 +19,7 @@ from kronbot.questions.bounded import demand_known
 from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.judgement import Wish
 from kronbot.questions.keeping import SO_FAR, Deadline, in_time, kept
-from kronbot.questions.limits import told_of_rows
+from kronbot.questions.limits import passings_of
 from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.pressed import told_of_forces
@@ -75,7 +75,8 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
         if found.best is None:
             refused = in_time(error, met)
             raise type(refused)(
-                *refused.args, *(f"; {each}" for each in (*_told_of_goal(robot, wish), *_told_of_degrees(robot, wish)))
+                *refused.args,
+                *(f"; {each}" for each in (*_told_of_goal(robot, wish, False), *_told_of_degrees(robot, wish))),
             ) from None
         return Outcome(_answer(robot, wish, found, False), type(error)(*error.args, SO_FAR))
     found.progress(1.0)
@@ -119,13 +120,15 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
             "this is a smooth motion" if wish.follows else "these are the torques nearest to those of a smooth motion"
         )
         what += _used(robot, found.best) if wish.least == "time" else ""
-        told.append(f"least {wish.least} has not been found ({found.lost.partition(': try ')[0]}): {what}")
+        why = found.lost.partition(": try ")[0].removeprefix("no plan is found ")
+        why = why[1:-1] if why.startswith("(") else why
+        told.append(f"least {wish.least} has not been found ({why}): {what}")
     if not best.ended:
         told.append(f"the search gave up after {best.iterations} iterations: this is a motion, but not the best one")
     if run is None and own.least == "time":
         told.append("the search for the least time did not end: much less may do (duration)")
+    told += _told_of_goal(robot, wish, run is not None)
     if run is None:
-        told += _told_of_goal(robot, wish)
         told.append(
             "no simulation has judged this plan: its rows are those of the search, which misses equations of motion, "
             f"ends or limits by up to {best.missed:.1g} of their size"
@@ -156,9 +159,11 @@ def _used(robot: Robot, best: Candidate) -> str:
     return told + (": less time may do (duration)" if shares[name] < ALL else "")
 
 
-def _told_of_goal(robot: Robot, wish: Wish) -> list[str]:
-    """Limits of joints that a goal is beyond, which a simulation would tell."""
-    return [f"at the goal {each}" for each in told_of_rows(robot, np.array([judgement.placed(robot, wish.goal)]))]
+def _told_of_goal(robot: Robot, wish: Wish, simulated: bool) -> list[str]:
+    """Limits of joints that a goal is beyond; a simulation tells of those without stops."""
+    goal = np.array([judgement.placed(robot, wish.goal)])
+    asked = (each for each in robot.limits if each.stops or not simulated)
+    return [f"at the goal {beyond}" for each in asked for beyond in passings_of(each, each.values(goal))]
 
 
 def _told_of_degrees(robot: Robot, wish: Wish) -> Iterator[str]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from kronbot.floats import Array
 from kronbot.model.robot import Robot
 from kronbot.questions.elements import depths_of_tendons
 
 
-def told_of_stops(robot: Robot, q: Array) -> list[str]:
-    """Joints at q (n,) that are in their stops, or exactly at one, in words."""
+def told_of_stops(robot: Robot, q: Array, locked: frozenset[int]) -> list[str]:
+    """Joints at q (n,), not ``locked``, that are in their stops, or exactly at one, in words."""
     told = []
     for limits in robot.limits:
-        if not limits.stops:
+        if not limits.stops or locked.issuperset(np.flatnonzero(limits.row)):
             continue
         value = float(limits.values(q[None])[0])
         for end, beyond in ((limits.low, limits.low - value), (limits.high, value - limits.high)):

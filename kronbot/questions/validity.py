@@ -9,7 +9,10 @@ from kronbot.questions.friction import told_of_friction
 from kronbot.questions.stops import told_of_stops
 
 
-def told_of_validity(robot: Robot, q: Array, qd: Array) -> list[str]:
-    """What the model about q, qd (n,) makes of forces in time, dry friction, stops and tendons, in words."""
-    alone = [*told_of_time(robot), *told_of_friction(robot, qd)]
-    return [*alone, *told_of_stops(robot, q), *told_of_tendons(robot, q)]
+def told_of_validity(robot: Robot, q: Array, qd: Array, locked: frozenset[int] = frozenset()) -> list[str]:
+    """What the model about q, qd (n,) makes of forces in time, dry friction, stops and tendons, in words.
+
+    Friction and stops of what is ``locked`` have no part in it.
+    """
+    alone = [*told_of_time(robot), *told_of_friction(robot, qd, locked)]
+    return [*alone, *told_of_stops(robot, q, locked), *told_of_tendons(robot, q)]

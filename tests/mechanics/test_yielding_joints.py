@@ -442,11 +442,14 @@ def test_friction_enters_every_equation_once():
     slope = (force(0.4 + 1e-6) - force(0.4 - 1e-6)) / 2e-6
     linear = [robot.linearize(**at).arrays["D_L"].values for robot in (with_friction, without)]
     assert linear[0] - linear[1] == pytest.approx(np.array([[slope]]), rel=1e-7)
-    words = "near rest, where friction is linear up to some 0.1 rad/s only and a real joint sticks: a damping, here"
+    words = (
+        "near rest, where friction is linear up to some 0.1 rad/s only and a real joint sticks: here it is a damping"
+    )
     assert list(with_friction.linearize(q=[0.4]).warnings) == [f"q1 is {words}"]
     both = text.replace("follows: q1}", "follows: q1, friction: {coulomb: 1, smoothing: 0.1}}")
     assert list(kronbot.loads(both).linearize(q=[0.4]).warnings) == [f"q1, q3 are {words}"]
     assert not with_friction.linearize(**at).warnings
+    assert not with_friction.linearize(q=[0.4], lock="all").warnings  # of what has no part in the model
     off = text.replace("coulomb: 3, static: 4", "coulomb: 0, static: 0")
     assert not kronbot.loads(off).linearize(q=[0.4]).warnings
     assert with_friction.simulate(duration=0.5, step=0.1, rtol=1e-10).summary["energy_drift"] < 1e-8
