@@ -313,10 +313,8 @@ class Parameters:
 
     def shaped_by(self, names: Set[str]) -> set[str]:
         """What numbers were wanted for that have shaped what was traced and depend on some of these parameters."""
-        computed = {f"{name}, which no formula gives" for name in self._structure.computed
-                    if not names.isdisjoint(self.used_in(self.modal[name][1]))}  # fmt: skip
         shaping = self._structure.shaping.items()
-        return computed | {wanted for (wanted, _), each in shaping if not names.isdisjoint(self.used_in(each))}
+        return {wanted for (wanted, _), each in shaping if not names.isdisjoint(self.used_in(each))}
 
     def require(self, free: set[str], wanted_for: str) -> None:
         """Raise FreeParameters that names the free parameters, unless there are none."""

@@ -1,5 +1,7 @@
 """Damping ratios of the whole robot: its modes have them, whatever else is asked; and nothing else is damped."""
 
+import casadi
+import mpmath as mp
 import numpy as np
 import pytest
 import yaml
@@ -10,8 +12,8 @@ from scipy.linalg import eigh
 from thinned import drawn, rare
 
 import kronbot
-from kronbot.errors import DescriptionError, FreeParameters
-from kronbot.mechanics.multibody.damping import modal_damping
+from kronbot.errors import ComputationError, DescriptionError, FreeParameters
+from kronbot.mechanics.multibody.damping import ModalDamping, measured_damping
 
 ARM = """
 kronbot: 1
@@ -216,11 +218,10 @@ def test_joint_damping_and_free_joints():
 def test_directions_without_stiffness_are_not_damped():
     """An arm that gravity buckles has a mode that does not swing: ratios are those of the others."""
     M, K = np.diag([1.0, 2.0, 1.0]), np.diag([-3.0, 8.0, 9.0])
-    D = modal_damping(M, K, np.array([0.1, 0.2, 0.3]), 3)
+    D = ModalDamping.of(M, K, np.array([0.1, 0.2, 0.3]), 3).D
     assert pytest.approx(np.diag([0, 2 * 0.1 * 2 * 2, 2 * 0.2 * 3])) == D
-    assert modal_damping(M, np.diag([3.0, 8.0, 9.0]), np.array([0.1, 0.2, 0.3]), 3) == pytest.approx(
-        np.diag([2 * 0.1 * np.sqrt(3), 2 * 0.2 * 2 * 2, 2 * 0.3 * 3])
-    )
+    D = ModalDamping.of(M, np.diag([3.0, 8.0, 9.0]), np.array([0.1, 0.2, 0.3]), 3).D
+    assert pytest.approx(np.diag([2 * 0.1 * np.sqrt(3), 2 * 0.2 * 2 * 2, 2 * 0.3 * 3])) == D
 
 
 @pytest.mark.slow
@@ -375,3 +376,92 @@ def test_random_trees_on_a_spring_of_the_world(robot, joints):
     swings, wanted = squares > 1e-12 * squares.max(), np.zeros(len(squares))
     wanted[swings] = 2 * np.sqrt(squares[swings]) * [ratios[min(i, 2)] for i in range(swings.sum())]
     assert np.abs(Phi.T @ D @ Phi - np.diag(wanted)).max() < 1e-7 * wanted.max()
+
+
+def in_digits(M, K, ratios, m):
+    """D by its definition, of eigenvectors of L^-1 K L^-T where L L^T is what is left of M."""
+    inertia = M[:m, :m]
+    if M.rows > m:
+        inertia -= M[:m, m:] * mp.inverse(M[m:, m:]) * M[m:, :m]
+    L = mp.cholesky(inertia)
+    squares, V = mp.eigsy(mp.inverse(L) * K * mp.inverse(L).T)
+    swinging = [i for i in range(m) if squares[i] > 0]
+    G = mp.zeros(m)
+    for ratio, i in zip(ratios, swinging, strict=False):
+        G[i, i] = 2 * ratio * mp.sqrt(squares[i])
+    return L * V * G * V.T * L.T
+
+
+@pytest.mark.parametrize("kind", ["swinging", "equal", "following", "buckled", "massless"])
+def test_derivatives_are_those_of_differences_in_many_digits(kind):
+    """Forward and back; where frequencies and ratios are equal, and where a direction does not swing or has no mass."""
+    state, m = np.random.default_rng(1), 3
+    size = m + (kind == "following")
+    root, zeta = state.normal(size=(size, size)), np.array([0.05, 0.02, 0.03])
+    dM, dK, dzeta = (state.normal(size=each) for each in ((size, size), (m, m), m))
+    M, K, dM, dK = root @ root.T + np.eye(size), np.diag([3.0, 9.0, 20.0]) + 0.5, dM + dM.T, dK + dK.T
+    if kind == "equal":
+        K, zeta, dzeta = 4 * M, np.full(m, 0.02), np.ones(m)
+    if kind == "buckled":
+        K[0, 0] = -2
+    if kind == "massless":
+        M[:, 0], M[0], dM[:, 0], dM[0] = 0, 0, 0, 0
+    with mp.workdps(120):
+        step, little = mp.mpf(10) ** -30, mp.zeros(size)
+        little[0, 0] = mp.mpf(10) ** -70 if kind == "massless" else 0
+        of = (mp.matrix(M) + little, dM), (mp.matrix(K), dK), (mp.matrix(zeta), dzeta)
+        low, D, high = (in_digits(*(each + by * step * mp.matrix(to) for each, to in of), m) for by in (-1, 0, 1))
+        slopes = (high - low) / (2 * step)
+    D, slopes = (np.array(each.tolist(), dtype=float) for each in (D, slopes))
+    found, scale, seed = ModalDamping.of(M, K, zeta, m), np.abs(slopes).max(), state.normal(size=(m, m))
+    np.testing.assert_allclose(
+        found.D, D, rtol=0, atol=1e-7 if kind == "massless" else 1e-13
+    )  # the root of what is rounded
+    np.testing.assert_allclose(found.forward(dM, dK, dzeta), slopes, rtol=0, atol=1e-12 * scale)
+    by_M, by_K, by_ratios = found.reverse(seed)
+    back = (by_M * dM).sum() + (by_K * dK).sum() + by_ratios @ dzeta
+    assert back == pytest.approx((seed * slopes).sum(), abs=1e-11 * scale)
+
+
+def test_shapes_of_one_frequency_and_two_ratios_have_no_derivative():
+    both = ModalDamping.of(np.eye(2), 4 * np.eye(2), np.array([0.1, 0.2]), 2)
+    assert np.isnan(both.forward(np.eye(2), np.eye(2), np.zeros(2))).all()
+    assert np.isnan(both.reverse(np.eye(2))[0]).all()
+
+
+def test_expressions_are_derived_either_way():
+    """Of one number by many things derivatives go back, of many by few forward: what they are is the same."""
+    robot = arm("ratios: [z, 0.012], at: {q2: pi/3}").model
+    D, parameters = measured_damping(robot), robot.parameters
+    by = [parameters.named[name] for name in ("EI", "m", "z")]
+    one = parameters.in_others(D[-1, -1])
+    numbers, values = parameters.symbols((len(parameters.literals), 0)), parameters.bound((len(parameters.literals), 0))
+    rest = casadi.vertcat(*by)
+    back = casadi.Function("back", [numbers], [casadi.gradient(one, rest)])(values)
+    forth = casadi.Function("forth", [numbers], [casadi.jtimes(one, rest, casadi.SX.eye(3))])(values)
+    assert np.abs(forth.full()).min() > 0
+    np.testing.assert_allclose(back.full().ravel(), forth.full().ravel(), rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_fits_follow_it():
+    """Modes tell stiffness and ratios, by the derivatives of D; where it has none, the fit says so."""
+    robot, estimate = arm("ratios: [z, 0.012], at: {q2: pi/3}"), ["EI", "z"]
+    columns = [f"{word}_locked[{i}]" for word in ("frequencies", "damping") for i in (1, 2)]
+    postures, true = [0.3, 1.2, 2.0], np.array([230, 0.013])
+
+    def answers(EI, z):
+        each = [robot.with_parameters(EI=EI, z=z).modes({"q2": q2}) for q2 in postures]
+        return np.array([[*modes["frequencies_locked"][:2], *modes["damping_locked"][:2]] for modes in each])
+
+    table = dict(zip(["q2", *columns], np.column_stack([postures, answers(*true)]).T, strict=True))
+    found = robot.fit(table, question="modes", estimate=estimate, sigma=dict.fromkeys(columns, 1e-6))
+    assert found["estimates"][:, 1] == pytest.approx(true, rel=1e-9)
+    steps = np.diag(1e-4 * true)
+    J = np.array([(answers(*(true + each)) - answers(*(true - each))).ravel() / (2 * each.sum()) for each in steps])
+    assert found["standard_errors"] == pytest.approx(1e-6 * np.sqrt(np.diag(np.linalg.inv(J @ J.T))), rel=1e-6)
+    text = ARM.replace("DAMPING", "ratios: [z, 0.012]").replace("GRAVITY", "0").replace("SHAPE", "legendre")
+    text = text.replace("EI: {z: EI}, modes: {v: 2}", "EI: {y: EI, z: EI}, modes: {v: 1, w: 1}", 1)
+    twin = kronbot.loads(text.partition("  - name: fore")[0] + "damping: {ratios: [z, 0.012]}\n")
+    with pytest.raises(ComputationError, match="no derivatives by EI"):
+        twin.fit({"damping_locked[1]": [0.02]}, question="modes", estimate="EI", sigma={"damping_locked[1]": 1e-3})

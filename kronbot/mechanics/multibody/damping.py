@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import casadi
 import numpy as np
+import numpy.typing as npt
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.description.schema import RobotDamping
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy
@@ -17,9 +19,14 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propag
 from kronbot.model.build import build
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 # A share of the largest square of a frequency: less is rounding.
 LOOSE = 1e-14
+# Frequencies that differ by less, as a share of their sum, are those of one pair of shapes that are nobody's own.
+TOGETHER = 1e-7
+Size: TypeAlias = "tuple[int, int]"
+Compute: TypeAlias = "Callable[..., list[Array]]"
 
 
 def dissipative_forces(robot: Robot, q: SX, qd: SX) -> SX:
@@ -105,28 +112,97 @@ def _matrix(robot: Robot, said: RobotDamping) -> SX:
     return S[swinging, :].T @ D @ S[swinging, :]
 
 
-def modal_damping(M: Array, K: Array, ratios: Array, swinging: int) -> Array:
-    """D (m x m) of the first m = ``swinging`` coordinates, while the others follow without stiffness; K is m x m.
+@dataclass(frozen=True)
+class ModalDamping:
+    """D = W diag(2 zeta r) W^T, W = A Phi, where Phi^T A Phi = 1 and Phi^T B Phi = diag(squares), and its derivatives.
 
-    Ratios (m,) go by ascending frequency. Directions without a positive stiffness, but for rounding, do not swing and
-    have no damping.
+    A is the M (m x m) of what swings and B is K, so that r are frequencies, or, where all of it swings, A is K and B is
+    M, so that r are their inverses. That M is T M_0 T^T of all that moves. What does not swing, with squares <= 0, has
+    zeta = 0 and r = 0; ``swings`` are the places of the rest.
+
+    With A + dA and B + dB perturbed eigenvectors (Fox and Kapoor 1968) give
+
+        W^-1 dD W^-T = Q o (Phi^T dB Phi) + R o (Phi^T dA Phi) + diag(2 r dzeta), where o is by entries,
+        Q_ij = (zeta_i + zeta_j) / (r_i + r_j) + (zeta_j - zeta_i) / (r_j - r_i),
+        R_ij = r_i r_j ((zeta_i + zeta_j) / (r_i + r_j) - (zeta_j - zeta_i) / (r_j - r_i)),
+
+    and Q_ij = 2 zeta_j r_j / (r_j^2 - squares_i), R_ij = -squares_i Q_ij where i does not swing. Modes of one frequency
+    may have one ratio. With two, D depends on which shapes of theirs have which, so that it has no derivative: NaN.
+    What moves no mass is taken to go on so.
     """
-    inertia, across = M[:swinging, :swinging], M[:swinging, swinging:]
-    if across.size:
-        inertia = inertia - across @ np.linalg.solve(M[swinging:, swinging:], across.T)
-    try:
-        L = np.asarray(np.linalg.cholesky(inertia), dtype=float)
-        squares, V = np.linalg.eigh(_scaled(L, K))
-        swings = squares > LOOSE * squares[-1:]
-    except np.linalg.LinAlgError:  # what moves no mass swings infinitely fast
-        swings = np.ones(swinging, dtype=bool)
-    if swings.all():  # by K, which keeps the lowest frequencies to rounding
-        L = np.asarray(np.linalg.cholesky(K), dtype=float)
-        slowness, V = np.linalg.eigh(_scaled(L, inertia))
-        shapes, factors = (L @ V)[:, ::-1], np.sqrt(np.maximum(slowness[::-1], 0.0))
-    else:
-        shapes, factors = (L @ V)[:, swings], np.sqrt(squares[swings])
-    return np.asarray((shapes * (2 * ratios[: len(factors)] * factors)) @ shapes.T)
+
+    Phi: Array
+    W: Array
+    squares: Array
+    zeta: Array
+    swings: npt.NDArray[np.intp]
+    by_stiffness: bool
+    T: Array
+
+    @staticmethod
+    def of(M: Array, K: Array, ratios: Array, swinging: int) -> ModalDamping:
+        """That of the first m = ``swinging`` coordinates, while the others follow without stiffness; K is m x m.
+
+        Ratios (m,) go by ascending frequency. Directions without a positive stiffness, but for rounding, do not swing
+        and have no damping. Raises LinAlgError for matrices of no robot.
+        """
+        inertia, across, T = M[:swinging, :swinging], M[:swinging, swinging:], np.eye(swinging, len(M))
+        if across.size:
+            along = np.linalg.solve(M[swinging:, swinging:], across.T)
+            inertia = inertia - across @ along
+            T[:, swinging:] = -along.T
+        try:
+            L = np.asarray(np.linalg.cholesky(inertia), dtype=float)
+            squares, V = np.linalg.eigh(_scaled(L, K))
+            swings = squares > LOOSE * squares[-1:]
+        except np.linalg.LinAlgError:  # what moves no mass swings infinitely fast
+            swings = np.ones(swinging, dtype=bool)
+        by_stiffness, zeta = bool(swings.all()), np.zeros(swinging)
+        if by_stiffness:  # which keeps the lowest frequencies to rounding
+            L = np.asarray(np.linalg.cholesky(K), dtype=float)
+            squares, V = (each[..., ::-1] for each in np.linalg.eigh(_scaled(L, inertia)))
+        places = np.flatnonzero(swings)
+        zeta[places] = ratios[: len(places)]
+        return ModalDamping(np.linalg.solve(L.T, V), L @ V, squares, zeta, places, by_stiffness, T)
+
+    @property
+    def D(self) -> Array:
+        """D (m x m) = M Phi diag(2 zeta omega) Phi^T M with the Phi that have Phi^T M Phi = 1."""
+        return np.asarray((self.W * (2 * self.zeta * np.sqrt(np.maximum(self.squares, 0.0)))) @ self.W.T)
+
+    @cached_property
+    def _factors(self) -> tuple[Array, Array, Array]:
+        """Q and R (m x m), and 2 r (m,)."""
+        zeta, squares = self.zeta, self.squares
+        r = np.sqrt(np.where(squares > LOOSE * squares.max(initial=0.0), squares, 0.0))
+        sums, beyond = np.add.outer(r, r), np.add.outer(np.minimum(squares, 0.0), np.minimum(squares, 0.0))
+        apart, other = np.subtract.outer(r, r), np.subtract.outer(zeta, zeta)
+        together = (np.abs(apart) <= TOGETHER * sums) & (sums > 0)
+        even = _ratio(np.add.outer(zeta, zeta), sums)
+        odd = np.where(together & (other != 0), np.nan, _ratio(other, np.where(together, 0.0, apart)))
+        Q = (even + odd) / (1 - _ratio(beyond, np.maximum.outer(r, r) ** 2))
+        return Q, np.multiply.outer(r, r) * (even - odd) - beyond * Q, 2 * r
+
+    def forward(self, dM: Array, dK: Array, dzeta: Array) -> Array:
+        """dD (m x m) for changes of M_0 and of K, both symmetric, and of ratios (m,)."""
+        dA, dB = self._ordered(self.T @ dM @ self.T.T, dK)
+        Q, R, slopes = self._factors
+        inside = Q * (self.Phi.T @ dB @ self.Phi) + R * (self.Phi.T @ dA @ self.Phi)
+        inside[self.swings, self.swings] += slopes[self.swings] * dzeta[: len(self.swings)]
+        return np.asarray(self.W @ inside @ self.W.T)
+
+    def reverse(self, seed: Array) -> tuple[Array, Array, Array]:
+        """Derivatives of the sum of seed o D, ``seed`` m x m, by M_0, by K and by ratios (m,)."""
+        Q, R, slopes = self._factors
+        inside, by_ratios = self.W.T @ seed @ self.W, np.zeros(len(seed))
+        by_ratios[: len(self.swings)] = (slopes * np.diag(inside))[self.swings]
+        by_B, by_A = (self.Phi @ (each * inside) @ self.Phi.T for each in (Q, R))
+        by_M, by_K = self._ordered(by_A, by_B)
+        return self.T.T @ by_M @ self.T, by_K, by_ratios
+
+    def _ordered(self, one: Array, other: Array) -> tuple[Array, Array]:
+        """Of M and K what is of A and B, and back."""
+        return (other, one) if self.by_stiffness else (one, other)
 
 
 def _scaled(L: Array, A: Array) -> Array:
@@ -134,44 +210,86 @@ def _scaled(L: Array, A: Array) -> Array:
     return np.asarray(np.linalg.solve(L, np.linalg.solve(L, A).T), dtype=float)
 
 
-class _Solver(casadi.Callback):
-    """:func:`modal_damping` as a function that expressions can call; NaN where there is none."""
+def _ratio(one: Array, other: Array) -> Array:
+    """Entry by entry, 0 where the other one is 0."""
+    return np.divide(one, other, out=np.zeros_like(other), where=other != 0)
 
-    def __init__(self, swinging: int, following: int) -> None:
+
+class _Function(casadi.Callback):
+    """A function of M, K and ratios and of what else its derivatives take, that expressions can call."""
+
+    def __init__(self, name: str, sizes: Sequence[Size], results: Sequence[Size], compute: Compute) -> None:
         casadi.Callback.__init__(self)
-        self.swinging, self.size = swinging, swinging + following
-        self.construct("modal_damping", {})
+        self.sizes, self.results, self.compute = sizes, results, compute
+        self.construct(name, {})
 
     def get_n_in(self) -> int:
-        """M, K and the ratios."""
-        return 3
+        """How many arguments there are."""
+        return len(self.sizes)
 
     def get_n_out(self) -> int:
-        """D."""
-        return 1
+        """How many results there are."""
+        return len(self.results)
 
     def get_sparsity_in(self, i: int) -> casadi.Sparsity:
-        """Their sizes."""
-        m = self.swinging
-        return casadi.Sparsity.dense(*((self.size, self.size), (m, m), (m, 1))[i])
+        """The size of an argument."""
+        return casadi.Sparsity.dense(*self.sizes[i])
 
     def get_sparsity_out(self, i: int) -> casadi.Sparsity:
-        """Its size."""
-        return casadi.Sparsity.dense(self.swinging, self.swinging)
+        """The size of a result."""
+        return casadi.Sparsity.dense(*self.results[i])
 
-    def damping(self, arguments: Sequence[Any]) -> list[Array]:
-        """D; NaN where a number has no value or matrices are those of no robot."""
-        M, K, ratios = (np.array(each) for each in arguments)
-        nothing = np.full((self.swinging, self.swinging), np.nan)
-        if not all(np.isfinite(each).all() for each in (M, K, ratios)):
-            return [nothing]
+    def answer(self, arguments: Sequence[Any]) -> list[Array]:
+        """The results; NaN where a number has no value or matrices are those of no robot."""
+        M, K, ratios, *others = (np.array(each) for each in arguments)
         try:
+            if not all(np.isfinite(each).all() for each in (M, K, ratios)):
+                raise np.linalg.LinAlgError
             with np.errstate(all="ignore"):
-                return [modal_damping(M, (K + K.T) / 2, ratios[:, 0], self.swinging)]
+                return self.compute(ModalDamping.of(M, (K + K.T) / 2, ratios[:, 0], self.sizes[1][0]), *others)
         except np.linalg.LinAlgError:
-            return [nothing]
+            return [np.full(size, np.nan) for size in self.results]
 
-    eval = damping  # the name that CasADi calls
+    eval = answer  # the name that CasADi calls
+
+
+class _Solver(_Function):
+    """:class:`ModalDamping` as a function, with derivatives."""
+
+    def __init__(self, swinging: int, following: int) -> None:
+        m = swinging
+        self.of_D, self.of_numbers = [(m, m)], [(m + following, m + following), (m, m), (m, 1)]
+        self.kept: list[_Function] = []  # what is called holds no reference that keeps it alive
+        super().__init__("modal_damping", self.of_numbers, self.of_D, lambda found: [found.D])
+
+    def has_forward(self, nfwd: int) -> bool:
+        """One direction at a time."""
+        return nfwd == 1
+
+    def has_reverse(self, nadj: int) -> bool:
+        """One direction at a time."""
+        return nadj == 1
+
+    def get_forward(self, nfwd: int, name: str, *_: object) -> casadi.Function:
+        """dD by the arguments, D, and changes of the arguments."""
+
+        def forward(found: ModalDamping, D: Array, dM: Array, dK: Array, dzeta: Array) -> list[Array]:
+            return [found.forward(dM, (dK + dK.T) / 2, dzeta[:, 0])]
+
+        return self._keep(_Function(name, [*self.of_numbers, *self.of_D, *self.of_numbers], self.of_D, forward))
+
+    def get_reverse(self, nadj: int, name: str, *_: object) -> casadi.Function:
+        """Derivatives by the arguments, by these, D, and the seed of D."""
+
+        def reverse(found: ModalDamping, D: Array, seed: Array) -> list[Array]:
+            by_M, by_K, by_ratios = found.reverse(seed)
+            return [by_M, by_K, by_ratios[:, None]]
+
+        return self._keep(_Function(name, [*self.of_numbers, *self.of_D, *self.of_D], self.of_numbers, reverse))
+
+    def _keep(self, function: _Function) -> casadi.Function:
+        self.kept.append(function)
+        return function
 
 
 @cache  # expressions that call one hold no reference that keeps it alive

@@ -331,7 +331,8 @@ class Search:
 def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) -> tuple[Array, Array]:
     """The errors (N, columns) at the first values of the parameters, and derivatives of those that are there.
 
-    Raises ComputationError where a row has no answer there, UsageError for a parameter that shapes what is traced.
+    Raises ComputationError where a row has no answer there or no derivatives, UsageError for a parameter that shapes
+    what is traced.
     """
     errors = answers.errors(start)
     lost = np.flatnonzero((~np.isfinite(errors) & ~np.isnan(told.measured)).any(axis=1))
@@ -343,6 +344,13 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
             Argument("parameters"), " values that are nearer, or leave such rows out",
         )  # fmt: skip
     J = answers.jacobian(start)  # after which all traces are there
+    without = [name for i, name in enumerate(variation.names) if not np.isfinite(J[:, i]).all()]
+    if without:
+        raise ComputationError(
+            f"answers have no derivatives by {listing(without)} where the search begins, as where damping ratios of a "
+            "robot differ at equal frequencies; give ",
+            Argument("parameters"), " other values, or leave it out with ", Argument("fix"),
+        )  # fmt: skip
     if shaped := variation.shaped:
         why = f"what is traced depends on one of {listing(variation.names)}: {listing(sorted(shaped))}"
         raise UsageError(f"{why}; leave it out with ", Argument("fix"))
