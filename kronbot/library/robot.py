@@ -875,8 +875,9 @@ class Robot:
         file says under ``fit``.
 
         Rows of ``simulate`` have the time ``t`` (s), and a number ``record`` where there are several motions;
-        ``torque.q1`` or ``motion.q1`` drive the robot. Joints begin as ``initial`` says: where the first row of a
-        record has them (rows), as the robot file has it (file), or where the fit finds them (fitted). ``offset`` is
+        ``torque.q1`` or ``motion.q1`` drive the robot. Joints, links behind shafts and floating bases begin as
+        ``initial`` says: where the first row of a record has them (rows), as the robot file has it (file), or where the
+        fit finds them (fitted): what is measured there is exact in rows, and nothing in fitted. ``offset`` is
         what sensors add to columns, of any question, and ``delay`` how late they tell of motions (s): expressions of
         parameters by column, or by what stands before a dot in it. Rows of ``dynamics`` that hold ``t`` and coordinates
         alone get rates and accelerations by ``differentiate``, the cut-off (Hz) of a filter without delay that torques,

@@ -7,6 +7,7 @@ import pytest
 from differences import demand_derivatives
 from questions.test_fit import TABLE
 from questions.test_fit_motion import ARM, LATHE, PLANAR
+from scipy.integrate import solve_ivp
 from thinned import rare
 
 import kronbot
@@ -140,12 +141,8 @@ def test_derivatives_of_records_that_are_driven_by_motions(same_steps):
     table |= {"torque.q2": rng.normal(size=12), "q2": 0.1 * rng.normal(size=12), "torque.q1": rng.normal(size=12)}
     table |= {"q2.motor": 0.1 * rng.normal(size=12)}
     found = answers(arm, names, table, "fitted")
-    assert [*found.beside] == [
-        "start[3].q2.motor",
-        "start[3].q2.motor_dot",
-        "start[4].q2.motor",
-        "start[4].q2.motor_dot",
-    ]
+    begun = ("q2.motor", "q2", "q2.motor_dot", "q2_dot")
+    assert [*found.beside] == [f"start[{record}].{name}" for record in (3, 4) for name in begun]
     at = np.array([arm.parameters.values[name] for name in names] + [*found.beside.values()])
     demand_exact(found, at)
 
@@ -581,3 +578,126 @@ def test_a_shaken_arm_its_sag_and_its_frequencies_tell_the_same(name, joint, gau
         for parameter, (value, error) in way.items():
             exact = true.description.values[parameter]
             assert abs(value - exact) < 4 * error and error < 0.1 * exact, (parameter, value, error)
+
+
+SHAFT = """
+kronbot: 1
+name: shaft
+gravity: [0, -9.81, 0]
+convention: standard
+parameters: {k: 200, c: 0.3, b: 0.3}
+links:
+  - name: a
+    joint: {type: revolute, name: q1, elastic: {stiffness: k, damping: 0.2}, rotor_inertia: 1e-4, gear: 50, damping: b}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1.5, com: [-0.2, 0, 0], inertia: {Izz: c}}
+"""
+
+
+def of_shaft(t, k, c, b, link, motor, link_dot, motor_dot):
+    """[link, motor] (rows, 2) of that arm by its equations, at a torque of 3 + 4 t."""
+
+    def rate(t, x):
+        twist = k * (x[1] - x[0]) + 0.2 * (x[3] - x[2])
+        link = (twist - 1.5 * 9.81 * 0.3 * np.cos(x[0])) / (c + 1.5 * 0.3**2)
+        return np.array([x[2], x[3], link, (3 + 4 * t - twist - b * x[3]) / 0.25])
+
+    start = [link, motor, link_dot, motor_dot]
+    return solve_ivp(rate, (0, t[-1]), start, "DOP853", t, rtol=1e-10, atol=1e-12).y[:2].T
+
+
+def demand_best(answer, names, steps, errors):
+    """Differences of the ``errors`` over their sigmas tell the standard errors, and that nothing near is better."""
+    known = list(answer.arrays["standard_errors"].rows)
+    assert sorted(known) == sorted(names)
+    order = [known.index(name) for name in names]
+    found, deviations = answer["estimates"][order, 1], answer["standard_errors"][order]
+    J = [(errors(found + step) - errors(found - step)) / (2 * step.sum()) for step in np.diag(steps)]
+    N = np.array(J) @ np.transpose(J)
+    np.testing.assert_allclose(deviations, np.sqrt(np.diag(np.linalg.inv(N))), rtol=1e-3)
+    assert np.abs(np.linalg.solve(N, J @ errors(found)) / deviations).max() < 1e-2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measured", ["motor", "link", "both"])
+def test_shafts_begin_where_the_fit_finds_them(measured):
+    """Slack unless both sides are measured, whatever the noise of the first row: as least squares of its equations."""
+    t, rng = np.linspace(0, 0.6, 31), np.random.default_rng(3)
+    names, sigma = {"motor": ["q1.motor"], "link": ["q1"], "both": ["q1", "q1.motor"]}[measured], 2e-3
+    sides = [["q1", "q1.motor"].index(name) for name in names]
+    true, start = [200, 0.3, 0.3], [-0.6] + [-0.58] * (measured == "both")
+    start += [0.1] * len(start)
+
+    def answers(theta):
+        shafts = theta[3:].reshape(2, -1)
+        return of_shaft(t, *theta[:3], *np.repeat(shafts, 3 - len(shafts[0]), axis=1).ravel())[:, sides]
+
+    Y = answers(np.array(true + start)) + sigma * rng.normal(size=(len(t), len(sides)))
+    Y[0] += 2 * sigma
+    table = {"t": t, "torque.q1": 3 + 4 * t, **dict(zip(names, Y.T, strict=True))}
+    asked = {"question": "simulate", "estimate": ["k", "c", "b"], "sigma": dict.fromkeys(names, sigma)}
+    found = kronbot.loads(SHAFT).fit(table, initial="fitted", **asked)
+    begun = [f"start[1].{name}" for name in ("q1", "q1.motor", "q1_dot", "q1.motor_dot")]
+    begun = begun if measured == "both" else begun[1::2]
+    steps = [0.1, 1e-4, 1e-4, *np.full(len(begun), 1e-4)]
+    demand_best(found, ["k", "c", "b", *begun], steps, lambda theta: ((answers(theta) - Y) / sigma).ravel())
+    (doubt,) = (each for each in kronbot.loads(SHAFT).fit(table, **asked).warnings if "begin exactly" in each)
+    assert f"has {', '.join(names)}, though" in doubt
+
+
+@pytest.mark.slow
+def test_floating_bases_begin_where_the_fit_finds_them():
+    """Where they are, how they are turned and how they move, as runs say that begin elsewhere."""
+    robot, rng, sigma = kronbot.loads(TUMBLING), np.random.default_rng(2), 1e-3
+    moving = ["q1", *(f"base.{word}" for word in ("x", "y", "z", "rx", "ry", "rz"))]
+    true = np.array([1.5, 0.2, 0.1, 0.3, 0, 0.2, 0.3, -0.1, 0.5, -0.1, 0, 0.2, 0.7, 0.3, -0.2])
+
+    def answers(theta):
+        q, qd = (dict(zip(moving, each.tolist(), strict=True)) for each in theta[1:].reshape(2, -1))
+        asked = {"duration": 1, "step": 0.1, "rtol": 1e-11, "atol": 1e-12, "solver": "dop853"}
+        run = robot.with_parameters(m=float(theta[0])).simulate(q=q, qd=qd, **asked)
+        return np.column_stack([run[name] for name in moving])
+
+    Y = answers(true) + sigma * rng.normal(size=(11, 7))
+    table = {"t": np.arange(11) / 10, **dict(zip(moving, Y.T, strict=True))}
+    asked = {"question": "simulate", "estimate": "m", "sigma": dict.fromkeys(moving, sigma)}
+    found = robot.fit(table, initial="fitted", **asked)
+    begun = [f"start[1].{name}{word}" for word in ("", "_dot") for name in moving]
+    demand_best(found, ["m", *begun], np.full(15, 1e-4), lambda theta: ((answers(theta) - Y) / sigma).ravel())
+    (doubt,) = (each for each in robot.fit(table, **asked).warnings if "begin exactly" in each)
+    assert f"has {', '.join(moving)}, though" in doubt
+
+
+FREE = {f"base.{word}" for word in ("x", "y", "z", "rx", "ry", "rz")}
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "begun"),
+    [
+        (SHAFT, ("q1", "torque.q1"), {"q1.motor"}),
+        rare(SHAFT, ("q1", "motion.q1"), {"q1"}),
+        rare(SHAFT, ("q1_dot", "q1.motor", "torque.q1"), {"q1", "q1.motor"}),
+        rare(SHAFT + "simulate: {start: equilibrium}", ("q1", "q1.motor", "torque.q1"), {"q1.motor"}),
+        rare(TUMBLING, ("base.x", "base.rz_dot", "q1"), {"q1", *FREE}),
+        rare(TABLE + "simulate: {start: equilibrium}\n", ("base.z", "q1", "torque.q1"), {"q1"}),
+        rare(TABLE, ("base.z", "q1", "torque.q1"), {"q1", *FREE}),
+        rare(TUMBLING + "simulate: {start: equilibrium}\n", ("base.x", "q1"), {"q1", *FREE}),
+    ],
+)
+def test_derivatives_by_where_records_begin(same_steps, text, columns, begun):
+    """Links are found where their motors are known, too, bases unless they sag."""
+    robot, rng, t = kronbot.loads(text).model, np.random.default_rng(1), np.array([0, 0.01, 0.03])
+    table = {"t": t, **{name: 0.1 * rng.normal(size=3) for name in columns}}
+    names = [name for name in ("k", "c", "b", "m", "EI") if name in robot.parameters.definitions]
+    found = answers(robot, names, table, "fitted")
+    assert found.beside.keys() == {f"start[1].{name}{word}" for name in begun for word in ("", "_dot")}
+    demand_exact(found, np.array([robot.parameters.values[name] for name in names] + [*found.beside.values()]))
+
+
+def test_shafts_behind_motions_are_slack_at_first():
+    """What is measured of a motor that is where its motion says stretches none; what is of the link does."""
+    robot, t = kronbot.loads(SHAFT).model, np.array([0, 0.01, 0.02])
+    table = {"t": t, "motion.q1": 0.3 + t, "q1.motor": 0.31 + t}
+    assert answers(robot, ["k"], table).postures(np.array([200.0]))[0] == pytest.approx([0.3, 0.3])
+    table["q1"] = 0.32 + t
+    assert answers(robot, ["k"], table).postures(np.array([200.0]))[0] == pytest.approx([0.32, 0.3])

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+import numpy as np
+
 from kronbot.compute.trace import Rows as Places
+from kronbot.description.wording import listing
+from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
+from kronbot.model.variation import Variation
+from kronbot.questions.fitting.sorting import Sorted
 from kronbot.records import dataclass
 
 
@@ -98,3 +104,32 @@ class Through:
     def disturbed(self, measured: Array, noise: Array) -> Array:
         """Measurements (N, columns) with noise on them."""
         return self.answers.disturbed(measured, noise)
+
+
+def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) -> tuple[Array, Array]:
+    """The errors (N, columns) at the first values of the parameters, and derivatives of those that are there.
+
+    Raises ComputationError where a row has no answer there or no derivatives, UsageError for a parameter that shapes
+    what is traced.
+    """
+    errors = answers.errors(start)
+    lost = np.flatnonzero((~np.isfinite(errors) & ~np.isnan(told.measured)).any(axis=1))
+    if len(lost):
+        rows = listing(str(row) for row in told.rows[lost])
+        raise ComputationError(
+            f"no answer with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}{answers.reason}",
+            "; give ",
+            Argument("parameters"), " values that are nearer, or leave such rows out",
+        )  # fmt: skip
+    J = answers.jacobian(start)  # after which all traces are there
+    without = [name for i, name in enumerate(variation.names) if not np.isfinite(J[:, i]).all()]
+    if without:
+        raise ComputationError(
+            f"answers have no derivatives by {listing(without)} where the search begins, as where damping ratios of a "
+            "robot differ at equal frequencies; give ",
+            Argument("parameters"), " other values, or leave it out with ", Argument("fix"),
+        )  # fmt: skip
+    if shaped := variation.shaped:
+        why = f"what is traced depends on one of {listing(variation.names)}: {listing(sorted(shaped))}"
+        raise UsageError(f"{why}; leave it out with ", Argument("fix"))
+    return errors, J

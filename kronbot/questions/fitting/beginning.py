@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import casadi
 import numpy as np
@@ -15,7 +15,6 @@ from kronbot.description import schema
 from kronbot.description.wording import listing
 from kronbot.errors import UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.static.static_model import StaticModel
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
@@ -35,21 +34,22 @@ PURPOSE = "fit"
 @dataclass(frozen=True)
 class Beginning:
     """First states of records: joints by ``initial``, and beams straight or in their sag, as the file's simulate says.
-    A base that floats begins where the first row has it, unless ``initial`` is file, else at rest at 0.
+    A base that floats begins at rest at 0 where nothing else is said, links behind shafts with their motors.
 
     ``initial`` is file (on the motion, or at 0), rows (where the first row has them measured, else as the file) or
-    fitted: joints and rates of each record are found, from those of the rows on. Of what the rows have of the measured
-    ``columns`` is taken away what their sensors add, ``zeros``.
+    fitted: what the ``model`` says is found of each record, from where rows would have it on. Of what the rows have of
+    the measured columns is taken away what their sensors add, ``zeros``.
     """
 
-    variation: Variation
-    system: Equations
-    inputs: SX
-    driven: Driven
+    model: DrivenModel
     records: tuple[Record, ...]
     initial: str
-    columns: tuple[Column, ...]
     zeros: Shifts
+
+    @property
+    def variation(self) -> Variation:
+        """The robot at many values."""
+        return self.model.variation
 
     @property
     def robot(self) -> Robot:
@@ -57,30 +57,29 @@ class Beginning:
         return self.variation.robot
 
     @cached_property
-    def moving(self) -> list[int]:
-        """Places of the driven joints that are free."""
-        return [place for place in self.robot.rigid if place in self.system.free]
-
-    @cached_property
     def names(self) -> tuple[str, ...]:
-        """What is found beside the parameters, two numbers a joint and record."""
-        if self.initial != "fitted":
-            return ()
+        """What is found beside the parameters, two numbers a coordinate and record."""
         words = self.robot.derivative_names(["q", "qd"]).values()
-        return tuple(f"start[{each.label}].{word[i]}" for each in self.records for word in words for i in self.moving)
+        return tuple(
+            f"start[{each.label}].{word[i]}" for each in self.records for word in words for i in self.model.found
+        )
 
     @property
     def width(self) -> int:
         """How many of them a record has."""
-        return len(self.names) // len(self.records)
+        return len(self._places)
+
+    @property
+    def _places(self) -> list[int]:
+        """Where they are in [q, qd]."""
+        return [shift + place for shift in (0, self.robot.n) for place in self.model.found]
 
     def first(self) -> Array:
         """Where a search for these begins."""
-        n, found = self.robot.n, []
-        if self.names:
-            for record in self.records:
-                z, _ = self._joints(self.robot, self._at_first(), record, rows=True)
-                found += [z[place] for place in (*self.moving, *(n + place for place in self.moving))]
+        found, values = [], self._at_first()
+        for record in self.records if self.names else ():
+            given = self._told(self.robot, values, record)
+            found += self._straight(self.robot, values, record, given, len(values))[self._places, 0].tolist()
         return np.array(found)
 
     @property
@@ -101,20 +100,25 @@ class Beginning:
 
         Derivatives are by the parameters and then by what is found of the record itself.
         """
-        count, width, n = len(self.variation.names), self.width, self.robot.n
-        k, free = count + width, [*self.system.free, *(n + place for place in self.system.free)]
-        found = np.zeros((len(self.records), len(free) + self.system.memory.numel(), 1 + k))
+        count, width, n, system = len(self.variation.names), self.width, self.robot.n, self.model.system
+        k, free = count + width, [*system.free, *(n + place for place in system.free)]
+        found = np.zeros((len(self.records), len(free) + system.memory.numel(), 1 + k))
+        own, others = values[:count], values[count:].reshape(len(self.records), width)
         for i, record in enumerate(self.records):
-            z, dz = self._joints(robot, values[:count], record, rows=self.initial != "file")
-            slopes = np.zeros((2 * n, k))
-            slopes[:, :count] = dz
-            if self.names:
-                places = [*self.moving, *(n + place for place in self.moving)]
-                z[places], slopes[places] = values[count + i * width : count + (i + 1) * width], 0.0
-                slopes[places, range(count, k)] = 1.0
-            whole = self._deformed(robot, values[:count], z, slopes, record)
+            given = dict(zip(self._places, np.column_stack([others[i], np.eye(k)[count:]]), strict=True))
+            if self.initial == "rows":
+                given = self._told(robot, own, record)
+            whole = self._straight(robot, own, record, given, k)
+            if self._sags:
+                if falls(robot):
+                    raise UsageError(FALLING)
+                whole[:n] = self._sagging(robot, own, whole[:n], k)
             found[i, : len(free)] = whole[free]
         return found
+
+    @property
+    def _sags(self) -> bool:
+        return self.robot.file.simulate.start == "equilibrium"
 
     def doubts(self, data: Measured, errors: Array, accuracy: float) -> Iterator[str]:
         """Columns with ``errors`` (N, columns) beyond the accuracy of what is computed, whose first row is taken as
@@ -122,7 +126,7 @@ class Beginning:
         if self.initial != "rows":
             return
         words = self.robot.derivative_names(["q", "qd"]).values()
-        begun = {word[i] for word in words for i in self.moving for each in self.records if word[i] in each.given}
+        begun = {word[i] for word in words for i in self.model.placed for each in self.records if word[i] in each.given}
         noisy = []
         for column, measured, off in zip(data.columns, data.measured.T, errors.T, strict=True):
             off, size = off[np.isfinite(off)], np.nanmax(np.abs(measured), initial=0.0)
@@ -134,62 +138,53 @@ class Beginning:
                 "where these are noise, initial: fitted has that of the first row in the standard errors, too"
             )
 
-    def _told(self, robot: Robot, values: Array, record: Record, word: str) -> dict[int, Array]:
-        """Coordinates, or rates, that the first row of a record holds, by place; each with derivatives (1 + count,)."""
+    def _told(self, robot: Robot, values: Array, record: Record) -> dict[int, Array]:
+        """What the first row of a record holds, by its place in [q, qd]; each with derivatives (1 + count,)."""
         found = {name: np.array([value, *np.zeros(len(values))]) for name, value in record.given.items()}
         if self.zeros.expressions and not np.isnan(values).any():
             added = np.column_stack([self.zeros.values(robot), self.zeros.slopes(robot, values)])
-            for column, place in zip(self.columns, self.zeros.of, strict=True):
+            for column, place in zip(self.model.columns, self.zeros.of, strict=True):
                 if place >= 0 and column.name in found:
                     found[column.name] -= added[place]
-        names = robot.derivative_names([word])[word]
-        return robot.with_shafts({i: found[name] for i, name in enumerate(names) if name in found})
+        told: dict[int, Array] = {}
+        placed = self.model.placed
+        for shift, names in zip((0, robot.n), robot.derivative_names(["q", "qd"]).values(), strict=True):
+            known = robot.with_shafts({place: found[names[place]] for place in placed if names[place] in found})
+            told |= {shift + place: each for place, each in known.items() if place in placed}
+        return told
 
-    def _joints(self, robot: Robot, values: Array, record: Record, rows: bool) -> tuple[Array, Array]:
-        """[q, qd] (2 n,) of the driven joints at the start of a record, and their derivatives (2 n, count)."""
+    def _straight(self, robot: Robot, values: Array, record: Record, given: Mapping[int, Array], k: int) -> Array:
+        """[z, dz/dp] (2 n, 1 + k) of all coordinates and rates at the start of a record where nothing is deformed but
+        by what is ``given`` of them, by place.
+        """
         n, t = robot.n, record.times[0]
         symbols, z = self._on_motions
-        key = "first of records", self.driven
+        key = "first of records", self.model.driven
         trace = traced(robot, key, PURPOSE, lambda: (symbols, {"z": z}))
-        found = trace.rows(np.array([t]), record.inputs[:1])["z"].reshape(-1)
         made = Pullback.of(self.variation, key, PURPOSE, lambda: (symbols, z))
         points = {"t": np.full(2 * n, t), "inputs": np.tile(record.inputs[0], (2 * n, 1))}
-        slopes = made.derivatives(robot, values, points, np.eye(2 * n))
-        for shift, word in ((0, "q"), (n, "qd")) if rows else ():
-            for place, both in self._told(robot, values, record, word).items():
-                if place in self.moving:
-                    found[shift + place], slopes[shift + place] = both[0], both[1:]
-        return found, slopes
+        both = np.zeros((2 * n, 1 + k))
+        both[:, 0] = trace.rows(np.array([t]), record.inputs[:1])["z"].reshape(-1)
+        both[:, 1 : 1 + len(values)] = made.derivatives(robot, values, points, np.eye(2 * n))
+        for place, each in given.items():
+            both[place] = each
+        q, qd = both[:n].T, both[n:].T
+        whole = np.concatenate([robot.undeformed_rates(q), robot.undeformed_rates(qd)], axis=1).T
+        whole[:n, 0] = robot.undeformed(q[0])
+        for place, each in given.items():
+            whole[place] = each
+        return whole
 
     @cached_property
     def _on_motions(self) -> tuple[dict[str, SX], SX]:
         """[q, qd] (2 n x 1) of joints on their motions, 0 of others, at a time."""
-        robot, t, inputs = self.robot, self.system.t, self.inputs
+        robot, system, inputs = self.robot, self.model.system, self.model.inputs
         z = SX(2 * robot.n, 1)
         on_motion = {joint.driven: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
-        for place, motion in (on_motion | dict(self.system.drives.prescribed)).items():
-            q, qd, _ = motion.derivatives(t)
+        for place, motion in (on_motion | dict(system.drives.prescribed)).items():
+            q, qd, _ = motion.derivatives(system.t)
             z[place], z[robot.n + place] = q, qd
-        return {"t": t, "inputs": inputs}, casadi.densify(z)
-
-    def _deformed(self, robot: Robot, values: Array, z: Array, slopes: Array, record: Record) -> Array:
-        """[z, dz/dp] (2 n, 1 + k) of all coordinates and rates, by those of the driven joints."""
-        n, k = robot.n, slopes.shape[1]
-        both = np.column_stack([z, slopes])
-        q, qd = both[:n].T, both[n:].T
-        whole = np.concatenate([robot.undeformed_rates(q), robot.undeformed_rates(qd)], axis=1).T
-        whole[:n, 0] = robot.undeformed(z[:n])
-        if self.robot.file.simulate.start == "equilibrium":
-            if falls(robot):
-                raise UsageError(FALLING)
-            whole[:n] = self._sagging(robot, values, whole[:n], k)
-        elif self.initial != "file":  # of elastic joints the other side may be measured, and a base that floats
-            links = {*robot.base, *(joint.index for joint in robot.joints)}.difference(robot.rigid)
-            for shift, word in ((0, "q"), (n, "qd")):
-                told = self._told(robot, values, record, word)
-                for place in links & told.keys():
-                    whole[shift + place] = [*told[place], *np.zeros(k - len(values))]
-        return whole
+        return {"t": system.t, "inputs": inputs}, casadi.densify(z)
 
     def _sagging(self, robot: Robot, values: Array, q: Array, k: int) -> Array:
         """The same of q (n, 1 + k) in the sag under gravity, by the implicit function theorem; of a base that elements
@@ -242,7 +237,7 @@ def begun(
 
         key = "motions", variation.names, driven, columns, fitted, touching
         model = kept(key, traced_model)
-        return model, Beginning(variation, model.system, model.inputs, driven, records, initial, columns, zeros)
+        return model, Beginning(model, records, initial, zeros)
 
     model, beginning = made(())
     if not model.contacts:

@@ -20,6 +20,7 @@ from kronbot.mechanics.multibody.elements import lengths_and_tensions
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.model.beam import TIP
+from kronbot.model.floating import hung
 from kronbot.model.in_time import InTime
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
@@ -76,6 +77,31 @@ class DrivenModel:
         heads = (name.rpartition(".")[0] for name in self.driven.loads if name.startswith("load."))
         return tuple(dict.fromkeys(head.removeprefix("load.") for head in heads))
 
+    @cached_property
+    def placed(self) -> tuple[int, ...]:
+        """Coordinates whose first values and rates a record may have: driven joints, a floating base, unless it begins
+        in its sag, and links behind shafts, unless these do.
+        """
+        robot, sags = self.variation.robot, self.variation.robot.file.simulate.start == "equilibrium"
+        joints = [place for place in robot.rigid if place in self.system.free]
+        links = [] if sags else [joint.index for joint in robot.joints if joint.index != joint.driven]
+        return (*joints, *(() if sags and hung(robot) else robot.base), *links)
+
+    @cached_property
+    def found(self) -> tuple[int, ...]:
+        """Those of them that the fit finds: of links the ones that are measured, and their motors, too, unless these
+        follow a motion. Else shafts are slack at first.
+        """
+        measured = {column.place for column in self.columns if column.kind in ("q", "qd")}
+        motors = {joint.index: joint.driven for joint in self.variation.robot.joints if joint.index != joint.driven}
+
+        def told(place: int) -> bool:
+            if place not in motors:
+                return True
+            return place in measured and (motors[place] in measured or motors[place] not in self.placed)
+
+        return tuple(filter(told, self.placed)) if self.fitted else ()
+
     @property
     def size(self) -> int:
         """Of a state: free coordinates, their rates, and what controllers remember."""
@@ -106,8 +132,7 @@ class DrivenModel:
         extent = robot.parameters.extent
         moved = self.variation.moved(extent)
         pattern = SX(self.variation.pattern(extent))[moved.tolist(), :]
-        of_joints = 2 * sum(place in self.system.free for place in robot.rigid) if self.fitted else 0
-        slopes = casadi.horzcat(pattern, SX(len(moved), of_joints)).sparsity()
+        slopes = casadi.horzcat(pattern, SX(len(moved), 2 * len(self.found))).sparsity()
         numbers = robot.parameters.symbols(extent)
         return Flow(self.system.t, self.x, rate, self.inputs, numbers, moved, slopes, extent, self._jump)
 

@@ -17,9 +17,10 @@ from kronbot.mechanics.estimation.knowledge import RANK, Knowledge
 from kronbot.mechanics.estimation.least_squares import Fit
 from kronbot.mechanics.estimation.plans import chosen
 from kronbot.model.robot import Robot
+from kronbot.questions.fitting.answers import begun
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.noise import Noise
-from kronbot.questions.fitting.search import Inquiry, Search, begun, read
+from kronbot.questions.fitting.search import Inquiry, Search, read
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.words import ambiguous, correlated
 from kronbot.questions.keeping import gathered, kept

@@ -153,7 +153,8 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     for name, count, left in search.noise.doubtful(search.unweighted, search.leverages) if freedom > 0 else ():
         rest = f"{counted(count, 'measurement')}, of which the fit leaves {max(round(left, 3), 0.0):.2g}"
         yield f"the noise of {name} is judged by {rest}: errors may be far larger, give it a sigma"
-    yield from uncertain(search.inquiry.beliefs.start, found.values, knowledge.errors, names)
+    of = slice(len(search.variation.names))  # a start that is 0 but for its error is no doubt
+    yield from uncertain(search.inquiry.beliefs.start[of], found.values[of], knowledge.errors[of], names[of])
     factor = search.noise.scale(found.errors, freedom) if freedom > 0 else 1.0
     if factor > MORE and not search.noise.groups and unlikely(factor, freedom):
         yield f"errors are {factor:.3g} times what sigma says: the model, or sigma, is not that good"
