@@ -668,6 +668,19 @@ def test_floating_bases_begin_where_the_fit_finds_them():
     assert f"has {', '.join(moving)}, though" in doubt
 
 
+RATIOS = """
+kronbot: 1
+name: ratios
+gravity: [0, -9.81, 0]
+parameters: {EI: 30, z: 0.02, m: 0.3}
+damping: {ratios: [z, 0.3], joints: locked, at: {q1: 0.3}}
+links:
+  - name: a
+    joint: {type: revolute, name: q1}
+    pose: {}
+    flexible: {mass: 0.5, length: 0.5, EI: {z: EI}, modes: {v: 2}}
+    payload: {mass: m}
+"""
 FREE = {f"base.{word}" for word in ("x", "y", "z", "rx", "ry", "rz")}
 
 
@@ -681,6 +694,7 @@ FREE = {f"base.{word}" for word in ("x", "y", "z", "rx", "ry", "rz")}
         rare(TUMBLING, ("base.x", "base.rz_dot", "q1"), {"q1", *FREE}),
         rare(TABLE + "simulate: {start: equilibrium}\n", ("base.z", "q1", "torque.q1"), {"q1"}),
         rare(TABLE, ("base.z", "q1", "torque.q1"), {"q1", *FREE}),
+        rare(RATIOS, ("q1", "a.v1_dot", "torque.q1"), {"q1"}),
         rare(TUMBLING + "simulate: {start: equilibrium}\n", ("base.x", "q1"), {"q1", *FREE}),
     ],
 )
@@ -688,7 +702,7 @@ def test_derivatives_by_where_records_begin(same_steps, text, columns, begun):
     """Links are found where their motors are known, too, bases unless they sag."""
     robot, rng, t = kronbot.loads(text).model, np.random.default_rng(1), np.array([0, 0.01, 0.03])
     table = {"t": t, **{name: 0.1 * rng.normal(size=3) for name in columns}}
-    names = [name for name in ("k", "c", "b", "m", "EI") if name in robot.parameters.definitions]
+    names = [name for name in ("k", "c", "b", "m", "EI", "z") if name in robot.parameters.definitions]
     found = answers(robot, names, table, "fitted")
     assert found.beside.keys() == {f"start[1].{name}{word}" for name in begun for word in ("", "_dot")}
     demand_exact(found, np.array([robot.parameters.values[name] for name in names] + [*found.beside.values()]))
