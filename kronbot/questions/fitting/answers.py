@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -122,14 +122,19 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
             Argument("parameters"), " values that are nearer, or leave such rows out",
         )  # fmt: skip
     J = answers.jacobian(start)  # after which all traces are there
-    without = [name for i, name in enumerate(variation.names) if not np.isfinite(J[:, i]).all()]
-    if without:
-        raise ComputationError(
-            f"answers have no derivatives by {listing(without)} where the search begins, as where damping ratios of a "
-            "robot differ at equal frequencies; give ",
-            Argument("parameters"), " other values, or leave it out with ", Argument("fix"),
-        )  # fmt: skip
+    demand_derivatives(J, variation.names)
     if shaped := variation.shaped:
         why = f"what is traced depends on one of {listing(variation.names)}: {listing(sorted(shaped))}"
         raise UsageError(f"{why}; leave it out with ", Argument("fix"))
     return errors, J
+
+
+def demand_derivatives(J: Array, names: Sequence[str]) -> None:
+    """Raise ComputationError where derivatives (M, k) by parameters of such names, the first ones, are no numbers."""
+    without = [name for i, name in enumerate(names) if not np.isfinite(J[:, i]).all()]
+    if without:
+        raise ComputationError(
+            f"answers have no derivatives by {listing(without)} at values that the search has come to, as where "
+            "damping ratios of a robot differ at equal frequencies; give ",
+            Argument("parameters"), " other values, or leave it out with ", Argument("fix"),
+        )  # fmt: skip

@@ -18,7 +18,7 @@ from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.build import compliant
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
-from kronbot.questions.fitting.answers import Answers, begun
+from kronbot.questions.fitting.answers import Answers, begun, demand_derivatives
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.differentiated import differentiated
 from kronbot.questions.fitting.dynamics import DynamicAnswers
@@ -178,6 +178,7 @@ class Search:
                 except NoStart:  # of the first one we know
                     self.tried.append((np.inf, False))
             if not fits:
+                demand_derivatives(self.slopes[1], self.variation.names)
                 raise ComputationError(
                     "errors over their sigmas, or those of priors, are too large: give larger ones to ",
                     Argument("sigma"), " and ", Argument("prior"),
