@@ -465,10 +465,7 @@ def test_fits_follow_it():
     twin = kronbot.loads(text.partition("  - name: fore")[0] + "damping: {ratios: [z, 0.012]}\n")
     with pytest.raises(ComputationError, match="no derivatives by EI"):
         twin.fit({"damping_locked[1]": [0.02]}, question="modes", estimate="EI", sigma={"damping_locked[1]": 1e-3})
-    table, asked = (
-        {"damping_locked[1]": [0.01], "damping_locked[2]": [0.02], "frequencies_locked[1]": [99]},
-        ["EI", "y"],
-    )
+    table = {"damping_locked[1]": [0.01], "damping_locked[2]": [0.02], "frequencies_locked[1]": [99]}
     twin = kronbot.loads(twin.description.source.text.replace("z: 0.01}", "z: 0.01, y: 0.01}").replace("0.012", "y"))
     with pytest.raises(ComputationError, match="no derivatives by EI, y"):
         twin.fit(table, question="modes", estimate=["EI", "y"], sigma=dict.fromkeys(table, 1e-3))

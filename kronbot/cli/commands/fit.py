@@ -76,7 +76,7 @@ FILES = {"data": MEASURED, "validate": VALIDATING, "candidates": "the file of ca
 @option(
     "--initial",
     type=click.Choice(choices.INITIALS),
-    help="Where joints begin: first row of a record (rows, default), robot file, or found by the fit.",
+    help="Where joints and bases begin: first row of a record (rows, default), robot file, or found.",
 )
 @option(
     "--offset",
