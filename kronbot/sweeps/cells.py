@@ -64,6 +64,18 @@ def value(cell: Any) -> npt.NDArray[Any]:
     return np.array(cell["real"]) + 1j * np.array(cell["imag"]) if isinstance(cell, dict) else np.array(cell)
 
 
+def sound(cell: Any) -> bool:
+    """Whether a cell is one that arrays and tables can hold."""
+    if cell is None or type(cell) in (bool, float):
+        return True
+    try:
+        if type(cell) is str:
+            return bool(cell.encode() or True)
+        return value(cell).dtype.kind in "biufc"
+    except (KeyError, TypeError, ValueError, OverflowError):  # an encoding that is none is a ValueError
+        return False
+
+
 def _kind(own: npt.NDArray[Any]) -> str:
     return "?" if own.dtype.kind == "b" else own.dtype.kind
 

@@ -81,7 +81,9 @@ class Journal:
                 raise UsageError(begun, *cures)
             if known is not None and resume:
                 made._demand_same(known, key, place)
-                made.hidden = list(map(str, known.get(_HIDDEN) or ()))
+                made.hidden = known.get(_HIDDEN) or []
+                if not isinstance(made.hidden, list) or not all(type(each) is str for each in made.hidden):
+                    raise made._foreign
                 made._read(count)
             else:
                 made._begin(key)
@@ -154,8 +156,12 @@ class Journal:
                     self.places[start] = stop, failed, place, length, told
                 self.end = file.tell()
         if any(one[1] > other[0] for one, other in pairwise(self.spans)):
-            raise UsageError(f"the journal {self.name} is not as a sweep has written it: remove it")
+            raise self._foreign
         os.ftruncate(self.descriptor, self.end)
+
+    @property
+    def _foreign(self) -> UsageError:
+        return UsageError(f"the journal {self.name} is not as a sweep has written it: remove it")
 
     def add(self, done: Done) -> None:
         """Append a chunk. Raises KronbotError where there is no room."""

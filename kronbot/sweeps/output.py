@@ -8,9 +8,12 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, groupby
 from typing import BinaryIO, NamedTuple, Protocol
 
 from kronbot.errors import Failure, UsageError
+from kronbot.sweeps.cells import sound
+from kronbot.sweeps.kept import Kept
 from kronbot.sweeps.work import Done, Task, line
 from kronbot.system.saving import Target, publish
 from kronbot.version import __version__
@@ -168,4 +171,24 @@ def rows(done: Done) -> list[list[object]]:
             return found
     except (ValueError, RecursionError):
         pass
-    raise Failure(f"the rows of cases {done.start + 1} to {done.stop} are not as a sweep has written them")
+    raise _not_written(done)
+
+
+def demand_written(done: Done, kept: Kept) -> None:
+    """Raise KronbotError for rows that no sweep with these columns has written of its cases: who resumes believes them.
+
+    Files of folders are called by what says which case a row is of.
+    """
+    found, names = rows(done), kept.header
+    cases, wanted = [row[0] if row else None for row in found], [*range(done.start + 1, done.stop + 1)]
+    if not all(type(case) is int for case in cases) or [case for case, _ in groupby(cases)] != wanted:
+        raise _not_written(done)
+    alone = kept.rows or len(found) == len(wanted)
+    if not alone or not all(len(row) == len(names) + len(kept.unseen) for row in found):
+        raise _not_written(done)
+    if not all(map(sound, chain.from_iterable(row[: len(names)] for row in found))):
+        raise _not_written(done)
+
+
+def _not_written(done: Done) -> Failure:
+    return Failure(f"the rows of cases {done.start + 1} to {done.stop} are not as a sweep has written them")

@@ -15,7 +15,7 @@ from kronbot.records import dataclass
 from kronbot.sweeps.archive import Archive
 from kronbot.sweeps.folder import FORMATS, Folder
 from kronbot.sweeps.journal import SUFFIX, Journal
-from kronbot.sweeps.output import Csv, File, Form, Json
+from kronbot.sweeps.output import Csv, File, Form, Json, demand_written
 from kronbot.sweeps.work import Done, Task
 from kronbot.system.saving import Target, by_inode
 
@@ -74,6 +74,8 @@ class Place:
             whole = False
             try:
                 with self._going_on(journal, task.cases.count):
+                    for done in journal.chunks():
+                        demand_written(done, begun.kept)
                     for done in compute(begun, journal.spans):
                         journal.add(done)
                     self.form.save(target, begun, journal.chunks)

@@ -514,6 +514,23 @@ def test_a_library_that_does_not_load(kept, tmp_path, monkeypatch, reasons):
     assert "no library for this machine" in reasons()
 
 
+@pytest.mark.parametrize("harm", ["lacks the function", "ends the process"])
+def test_what_fails_at_its_trial_is_not_kept(harm, kept, tmp_path, monkeypatch, reasons):
+    """Or every later run would meet it, with a good compiler, too."""
+    compiler = next(filter(shutil.which, compiling.COMPILERS))
+    text = "echo 'int foo(void) {return 1;}' > traced.c"
+    if harm == "ends the process":
+        text = "sed -i 's/return 0;/__builtin_trap(); return 0;/' traced.c"
+    monkeypatch.setenv("CC", script(tmp_path / "harmful", f'{text}; exec {compiler} "$@"'))
+    if harm == "ends the process":
+        child = subprocess.run([sys.executable, "-c", CHILD], input="", text=True, capture_output=True, check=False)
+        assert child.returncode < 0
+    else:
+        assert native(sample()) is None
+        assert reasons()
+    assert [each.path for each in kept.entries()] == []
+
+
 @pytest.mark.parametrize("variable", ["CC", "CPATH", "sanitizer"])
 def test_code_with_other_answers_is_not_used(variable, kept, tmp_path, monkeypatch, reasons):
     """Options and headers of the user's that give sine another meaning; and what would end the program."""

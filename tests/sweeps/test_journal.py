@@ -278,3 +278,29 @@ def test_where_there_is_nothing_to_resume_nothing_is_left(file, monkeypatch, roo
     with pytest.raises(KronbotError, match=r"^the journal sweep\.csv\.part: No space left on device$"):
         list(Place.named(str(file)).written(task, lambda task, spans: iter([task.done(0, 3)])))
     assert not [*file.parent.iterdir()]
+
+
+UNWRITTEN = (
+    "[]", "1", '["../other",2.0,4.0,3,null]', '["/other",2.0,4.0,3,null]', "[[3],2.0,4.0,3,null]",
+    "[-1,2.0,4.0,3,null]",    "[3.0,2.0,4.0,3,null]", "[true,2.0,4.0,3,null]", "[3,2.0,4.0,null]",
+    "[3,2.0,4.0,3,null]\n[3,2.0,4.0,3,null]",
+    '[3,2.0,{"real":1},3,null]', f"[3,2.0,1{400 * '0'},3,null]", "[3,2.0,[1,[2,3]],3,null]", '[3,2.0,4.0,3,"\\ud800"]',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [".csv", ".json", ".npz", "/"])
+def test_rows_that_no_sweep_has_written_are_refused(tmp_path, form, swept_here):
+    """Where somebody has made a sum for them: files of folders are called by their cases."""
+    part = tmp_path / "out" / f"it{form.strip('/')}.part"
+    part.parent.mkdir()
+    sweep = swept(Cheap(), {"EI": "0:8:9"}, place=Place.named(f"{tmp_path}/out/it{form}", resume=True))
+    key = json.dumps(sweep.task.key).encode()[1:]
+    for row in UNWRITTEN:
+        part.write_bytes(b'{"kronbot sweep": 1, ' + key + b"\n" + chunk(row.encode() + b"\n", 2, 3))
+        with pytest.raises(KronbotError, match="the rows of cases 3 to 3 are not as a sweep has written them"):
+            list(sweep.chunks())
+        assert [path.name for path in part.parent.iterdir()] == [part.name] and len([*tmp_path.iterdir()]) == 1
+    for hidden in (b"5", b"[5]", b'{"a": 1}'):
+        part.write_bytes(b'{"kronbot sweep": 1, "hidden": ' + hidden + b", " + key + b"\n")
+        with pytest.raises(UsageError, match="not as a sweep has written it: remove it"):
+            list(sweep.chunks())

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -113,10 +113,18 @@ class Cache:
             self._folder.touch(name)
         return found
 
-    def store(self, key: str, content: bytes, place: Path, suffix: str = "so") -> Path:
+    def store(
+        self,
+        key: str,
+        content: bytes,
+        place: Path,
+        suffix: str = "so",
+        trial: Callable[[Path], object] = lambda library: None,
+    ) -> Path:
         """Keep a library, or what the suffix says, by its key, by way of a build folder of this cache.
 
-        Returns its path. Raises OSError; then there is nothing by the key, or what was there before.
+        It is tried before: what raises there, or ends the process, never gets into the cache. Returns its path. Raises
+        OSError; then there is nothing by the key, or what was there before.
         """
         own = f"{key}.{suffix}"
         # The digest first: whoever sees the entry finds it. Both are written before: a full disk leaves none alone.
@@ -124,6 +132,7 @@ class Cache:
         for name, part in parts.items():
             with open(self._folder.open(f"{place.name}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(part)
+        trial(place / own)
         UNFINISHED[str(place / own)] = forget = partial(self._forget, parts)
         try:
             with ExitStack() as renamed:
@@ -201,10 +210,6 @@ class Cache:
             size -= entry.size
             self._remove(entry.path.name)
             self._remove(entry.path.with_suffix(".sha256").name)
-
-    def forget(self, key: str) -> None:
-        """Remove one library."""
-        self._forget((f"{key}.so", f"{key}.sha256"))
 
     def _forget(self, names: Iterable[str]) -> None:
         for name in names:

@@ -150,6 +150,7 @@ def _key(subject: Subject[Made], compiler: _Compiler) -> Callable[[Effort], str]
         __version__,
         sys.platform,
         platform.machine(),
+        sorted(host.processor_features()) if "native" in compiler.identity else (),
     )
     digest = hashlib.sha256(repr(about).encode())
     for each in subject.key():
@@ -267,14 +268,16 @@ class Compilation(Generic[Made]):
             raise
         if not done:
             raise _Unavailable(f"the compiler {told[:TOLD]} ({shlex.join(command)[:TOLD]})")
-        library = cache.store(key, _built(place), place)
-        # Loaded first: it stays usable whatever happens to its file.
-        code = Code(self._subject.load(library), library, self._effort)
-        if not self._subject.agrees(library):
-            cache.forget(key)
-            raise _Unavailable(f"what {shlex.join(command)[:TOLD]} made has other answers: look at CC and CPATH")
+        loaded: list[Made] = []
+
+        def trial(library: Path) -> None:
+            loaded.append(self._subject.load(library))  # it stays usable whatever happens to its file
+            if not self._subject.agrees(library):
+                raise _Unavailable(f"what {shlex.join(command)[:TOLD]} made has other answers: look at CC and CPATH")
+
+        library = cache.store(key, _built(place), place, trial=trial)
         cache.evict()
-        return code
+        return Code(loaded[0], library, self._effort)
 
     def _give_up(self, error: Exception) -> None:
         policy.interpreted(said(error))
