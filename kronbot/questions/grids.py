@@ -1,4 +1,4 @@
-"""Times of a run in rows: those that are told, and those at which it is watched for its summary."""
+"""Times of a run in rows: those that are shown, and those at which it is watched besides for its summary."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ Mask = npt.NDArray[np.bool_]
 
 ROWS = 200
 ROW_LIMIT = 1_000_000
+# Times by which a stop is followed the closer the nearer, each so many times as far behind it, the last one where they
+# are as far apart as even ones.
+FOLLOWED, FURTHER = 50, 2**0.25
 # Numbers of the answer, 8 bytes each and several times that while they are written.
 NUMBER_LIMIT = 50_000_000
 SHORTEST_STEP = 1e-8
@@ -77,10 +80,19 @@ def sampled(stops: tuple[float, ...]) -> Array:
     return ascending(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))
 
 
+def followed(stops: tuple[float, ...]) -> Array:
+    """The same behind stops, where what begins there may be over before the next even time; ROWS of them at most."""
+    at, step = np.array(stops), stops[-1] / ROWS
+    long = at[:-1][np.diff(at) > step]
+    count = min(FOLLOWED, ROWS // max(1, len(long)))
+    times = (long[:, None] + step / (FURTHER - 1) * FURTHER ** -np.arange(count)).ravel()
+    return times[times < at[-1]]
+
+
 @dataclass(frozen=True)
 class Times:
     """``every`` time (N,) at which the state of a run is wanted, ascending; which of them are ``in_rows``, and which at
-    ``rest``; of those in rows (n,) which are ``shown`` and which the run is ``watched`` at for its summary."""
+    ``rest``; of those in rows (n,) which are ``shown`` and which are :func:`sampled`, ``watched`` whatever the rows."""
 
     every: Array
     in_rows: Mask
@@ -118,7 +130,7 @@ def _among(every: Array, some: Array) -> npt.NDArray[np.bool_]:
 def times(duration: float, step: float, stops: tuple[float, ...], motion_end: float | None) -> Times:
     """Those of a run whose motion ends at a time (s), if any: made once for many alike."""
     shown, watched, rest = grid(duration, step), sampled(stops), times_of_rest(motion_end, duration)
-    told = ascending(np.concatenate([shown, watched]))
+    told = ascending(np.concatenate([shown, watched, followed(stops)]))
     every = ascending(np.concatenate([told, rest]))
     parts = every, _among(every, told), _among(every, rest), _among(told, shown), _among(told, watched)
     for each in parts:

@@ -72,7 +72,7 @@ def initial_state(
         from kronbot.questions.statics import sag  # here, since few runs start there
 
         q = sag(robot, q)
-    return np.concatenate([q[system.free], qd[system.free], np.zeros(system.memory.numel() + 2)])
+    return np.concatenate([q[system.free], qd[system.free], np.zeros(system.x.numel() - 2 * len(system.free))])
 
 
 def falls(robot: Robot) -> bool:

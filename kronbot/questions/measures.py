@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -44,15 +45,14 @@ def times_of_rest(end: float | None, duration: float) -> Array:
     return times
 
 
-def efforts(robot: Robot, series: Mapping[str, Array]) -> dict[str, Scalar]:
-    """Largest and root mean square torque or force of each joint, over a run that is watched at uneven times."""
-    times, found = series["t"], dict[str, Scalar]()
-    for joint in robot.joints:
-        tau = series[f"torque.{joint.name}"]
-        found[f"peak_torque.{joint.name}"] = float(np.abs(tau).max())
-        if len(times) > 1:
-            mean = (np.diff(times) * (tau[1:] ** 2 + tau[:-1] ** 2)).sum() / 2 / (times[-1] - times[0])
-            found[f"rms_torque.{joint.name}"] = float(np.sqrt(mean))
+def efforts(robot: Robot, series: Mapping[str, Array], squares: Array) -> dict[str, Scalar]:
+    """Largest torque or force of each joint in the columns, and the root mean square: by the integrals of the squares
+    (joints,) up to the last time."""
+    end, found = float(series["t"][-1]), dict[str, Scalar]()
+    for joint, square in zip(robot.joints, squares.tolist(), strict=True):
+        found[f"peak_torque.{joint.name}"] = float(np.abs(series[f"torque.{joint.name}"]).max())
+        if end > 0:
+            found[f"rms_torque.{joint.name}"] = math.sqrt(max(0.0, square) / end)
     return found
 
 

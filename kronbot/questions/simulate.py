@@ -153,8 +153,6 @@ def _told(course: Course) -> Outcome:
     rows = {name: each[:count] for name, each in values.items()}
     series = _series(robot, done, rows) | of_outputs(robot, run.outputs, rows)
     shown = reached_times.shown[:count]
-    # A run that stops early is summed up over all there is.
-    seen = reached_times.watched[:count] | (error is not None)
     summary: dict[str, Scalar] = {
         "complete": error is None,
         "end": reached if error is None else float(done[shown][-1]),
@@ -166,10 +164,9 @@ def _told(course: Course) -> Outcome:
     }
     summary |= {"stop_events": solver.events} if one_sided(robot) else {}
     summary |= {"start": run.start} if run.start == "equilibrium" else {}
-    watching = {name: each[seen] for name, each in series.items()}
     sizes = (float(np.abs(each).max()) for each in series.values())
     noise = ROUNDING * float(rows["gravity_size"].max()) + squared(sizes)
-    summary |= highlights(robot, watching, run.solver, noise) | efforts(robot, watching)
+    summary |= highlights(robot, series, run.solver, noise) | efforts(robot, series, rows["efforts"][-1])
     if error is None and len(wanted.rest) and all_held(robot, system.drives):
         at_rest, then = np.append(0.0, wanted.rest), np.vstack([row, rested])
         there = places(robot, system, which(run)).rows(
@@ -178,7 +175,7 @@ def _told(course: Course) -> Outcome:
         pushed = system.forces.last_corner(robot.parameters, run.duration, PURPOSE)
         summary |= after_motion(robot, system.drives, wanted.rest, there, run.band, pushed)
     if robot.base:
-        summary |= changes(watching, rows["momentum_sizes"][seen], noise)
+        summary |= changes(series, rows["momentum_sizes"], noise)
     q = values["q"][:count]
     if beyond := int(beyond_small(robot, q[shown], PURPOSE).sum()):
         summary["rows_beyond_small_deflections"] = beyond
@@ -188,10 +185,12 @@ def _told(course: Course) -> Outcome:
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
-    told = [*begun.unmoved, *told_of_run(robot, q[seen], done[seen], run.error)]
+    told = [*begun.unmoved, *told_of_run(robot, q, done, run.error)]
     told += _told_of_size(robot, run.tolerances.atol, series)
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, which(run), report, begun.start, summary, given)
+        # Those of a run that stops early are all there are.
+        seen = reached_times.watched[:count] | (error is not None)
         looked = [(done[each], q[each], values["qd"][:count][each]) for each in (shown, seen)]
         told += told_of_vibrations(robot, system.free, begun.at_start, looked, run.step)
     key = ("units", *series)  # the same for all robots of a structure
@@ -238,7 +237,7 @@ def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, 
 
 
 def highlights(robot: Robot, series: Mapping[str, Array], solver: str, noise: float) -> dict[str, Scalar]:
-    """Energy balance, deflections, deviations from the motion, of the columns of a run at the times it is watched.
+    """Energy balance, deflections, deviations from the motion, of all that is known of a run.
 
     ``energy_drift`` is the largest imbalance by the largest energy of any kind, of gravity from the base frame: what is
     held counts, since its rounding does, and a robot at rest turns nothing over. Where all of them are ``noise``, which

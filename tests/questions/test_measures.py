@@ -5,10 +5,13 @@ import math
 import numpy as np
 import pytest
 from robots_in_tests import model
+from scipy.integrate import simpson
+from thinned import thinned
 
 import kronbot
 from kronbot.errors import UsageError
 from kronbot.library.robot import Robot
+from kronbot.mechanics.motion.integrators import INTEGRATORS
 from kronbot.mechanics.motion.settling import residual
 from kronbot.questions.simulate import outline
 
@@ -39,6 +42,24 @@ simulate:
   step: 0.5
   drive: {q1: {motion: {type: polynomial, degree: 5, from: 0, to: 0.02, duration: 0.5, shaper: SHAPER}}}
 """
+BESIDE = """
+kronbot: 1
+name: beside
+gravity: [0, -9.81, 0]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1}
+    pose: {}
+    rigid: {mass: 2, com: [0.3, 0, 0], inertia: {Izz: 0.1}}
+  - name: lower
+    joint: {type: revolute, name: q2}
+    pose: {xyz: [0.6, 0, 0]}
+    rigid: {mass: 1, com: [0.2, 0, 0], inertia: {Izz: 0.05}}
+motion: {q1: {type: polynomial, degree: 5, from: 0, to: 1, duration: 0.8}}
+control: {q2: {pid: {kp: 40, kd: 2}, target: 0.5}}
+"""
+# What is told of behind a motion, and of all of a run, but for largest values.
+BEHIND = ("motion_end", "settling_time", "residual", "rms_torque", "steps", "evaluations")
 
 
 def test_a_mass_on_a_controller_is_the_textbook():
@@ -92,11 +113,40 @@ def test_what_vibrates_for_ever_never_settles():
 
 
 def test_root_mean_squares_of_torques():
-    """A block under a torque table that grows from 0 to 3 and is what it is: 3 / sqrt 3."""
+    """A block under a force that is what it is."""
     robot = Robot(model(BLOCK.replace("{pd: {kp: 8, kd: 1.6, target: 0.5}}", "{torque: 3}")))
     found = robot.simulate().summary
     assert found["rms_torque.q1"] == pytest.approx(3)
     assert "motion_end" not in found and "residual_amplitude" not in found
+
+
+@pytest.mark.parametrize("solver", thinned([*INTEGRATORS], ["cvodes", "rodas", "dop853"]))
+def test_root_mean_squares_of_what_is_soon_over(solver):
+    """2 q'' + 80 q' + 800 q = 800: critically damped, tau = 800 (1 - 20 t) e^(-20 t) up to the target, whose square has
+    the integral 800^2 / 80. It is over within the first of 200 parts of a minute."""
+    robot = Robot(model(BLOCK.replace("kp: 8, kd: 1.6, target: 0.5", "kp: 800, kd: 80, target: 1")))
+    found = robot.simulate(60, solver=solver, rtol=1e-6, atol=1e-8).summary
+    assert found["rms_torque.q1"] ** 2 * 60 == pytest.approx(8000, rel=1e-5)
+    assert found["peak_torque.q1"] == pytest.approx(800)
+
+
+@pytest.mark.parametrize("solver", thinned([*INTEGRATORS], ["cvodes", "rodas", "dop853"]))
+def test_root_mean_squares_of_what_moves_nothing(solver):
+    """A block that is held under a force that swings 50 times: no number of its state tells a solver of that."""
+    push = "{frame: endpoint, force: {type: sinusoid, amplitude: [0, 0, 3], frequency: 10*pi}}"
+    text = BLOCK.replace("{pd: {kp: 8, kd: 1.6, target: 0.5}}", "{motion: 0.5}")
+    robot = Robot(model(text.replace("duration: 12", f"duration: 10, forces: [{push}]")))
+    found = robot.simulate(solver=solver, rtol=1e-5, atol=1e-7).summary
+    assert found["rms_torque.q1"] == pytest.approx(3 / math.sqrt(2), rel=1e-4)
+
+
+@pytest.mark.parametrize("solver", thinned(["cvodes", "rodas", "dop853"], ["rodas"]))
+def test_root_mean_squares_are_those_of_fine_rows(solver):
+    """By Simpson's rule, of a joint that follows a motion under another one on a controller."""
+    found = Robot(model(BESIDE)).simulate(0.8, 1e-3, solver=solver, rtol=1e-7, atol=1e-9)
+    for name in ("q1", "q2"):
+        mean = simpson(np.asarray(found[f"torque.{name}"]) ** 2, dx=1e-3) / 0.8
+        assert found.summary[f"rms_torque.{name}"] ** 2 == pytest.approx(mean, rel=1e-6)
 
 
 def test_a_table_of_many_rows_ends_at_the_last(tmp_path):
@@ -177,10 +227,26 @@ def test_pushes_are_waited_for(zeta):
         assert "motion_end" in held and not any(name.startswith("residual") for name in held)
 
 
+@pytest.mark.parametrize("solver", thinned(["cvodes", "rodas", "dop853"], ["rodas"]))
+def test_peaks_behind_a_start_are_found(solver):
+    """A beam that is let go swings within the first of 200 parts of the time, as rows that are fine tell; and no
+    largest value is below that of the rows."""
+    damped = ARM.replace("v: 2}", "v: 2}, damping: {ratio: 0.05}").partition("  drive:")[0]
+    robot = Robot(model(damped + "  drive: {q1: {pd: {kp: 60, kd: 5, target: 0.3}}}\n"))
+    coarse, fine = (robot.simulate(60, step, solver=solver, rtol=1e-5, atol=1e-7) for step in (30, 0.01))
+    tip = np.linalg.norm([fine[f"tip.arm.{axis}"] for axis in "xyz"], axis=0)
+    rows = {"peak_deflection.arm": tip, "peak_torque.q1": fine["torque.q1"], "largest_energy": fine["energy.kinetic"]}
+    for name, values in rows.items():
+        most = float(np.abs(values).max())
+        assert fine.summary[name] >= most and coarse.summary[name] > 0.97 * most
+    assert coarse.summary["rms_torque.q1"] == fine.summary["rms_torque.q1"]
+
+
 def test_measures_do_not_depend_on_rows_and_are_told_before(swept_here):
     robot = Robot(model(ARM.replace(", shaper: SHAPER", "").replace("duration: 6", "duration: 2")))
     runs = [robot.simulate(step=step).summary for step in (0.5, 0.01)]
-    assert dict(runs[0]) == dict(runs[1])
+    same = [{name: run[name] for name in run if name.startswith(BEHIND)} for run in runs]
+    assert same[0] == same[1] and len(same[0]) == 5
     assert set(runs[0]) <= {*outline(robot.model, {}).all, "complete"}
     assert "residual_amplitude" not in robot.simulate(duration=0.5).summary
     swept = robot.sweep("simulate", over={"band": [0.02]}, keep=["residual_amplitude", "rms_torque.q1"])

@@ -23,18 +23,22 @@ from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
 
+# What squares of torques are integrated times where something moves freely, whose steps are those of the run: so little
+# that no estimate of errors sees them. A power of two rounds nothing.
+UNSEEN = 2.0**-200
+
 
 @dataclass(frozen=True)
 class Equations:
     """The equations of motion of a driven robot as a first-order system: those of all robots of one structure.
 
     The state is x = [free q, free qd, what controllers remember, work of drives, elements and forces, energy
-    dissipated or held by stops]; joints with a prescribed motion are no states, they are where the motion says,
-    exactly. ``tau`` (n x 1) includes the torques those joints need, ``qdd`` (n x 1) are the accelerations of all.
-    ``symbols`` are those of the robot's numbers, and of the chart of a floating base, ``extent`` how many numbers there
-    were, ``parameters`` the names that the rate depends on. ``given`` are dead force (N) and moment (N m) on each of
-    some frames, whatever the file has. ``memory`` is what controllers remember, ``sampled`` what they do from each
-    instant on.
+    dissipated or held by stops, integrals of the squares of joint torques as ``efforts`` tells]; joints with a
+    prescribed motion are no states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those
+    joints need, ``qdd`` (n x 1) are the accelerations of all. ``symbols`` are those of the robot's numbers, and of the
+    chart of a floating base, ``extent`` how many numbers there were, ``parameters`` the names that the rate depends on.
+    ``given`` are dead force (N) and moment (N m) on each of some frames, whatever the file has. ``memory`` is what
+    controllers remember, ``sampled`` what they do from each instant on.
     """
 
     drives: Drives
@@ -61,6 +65,20 @@ class Equations:
         return casadi.vertcat(self.x, self.told)
 
     @property
+    def accounts(self) -> SX:
+        """Work and what is dissipated or held."""
+        return self.x[self._first_account : self._first_account + 2, :]
+
+    @property
+    def efforts(self) -> SX:
+        """The integral of tau^2 of each joint."""
+        return self.x[self._first_account + 2 :, :] / _weight_of_efforts(self.free)
+
+    @property
+    def _first_account(self) -> int:
+        return 2 * len(self.free) + self.memory.numel()
+
+    @property
     def coordinates(self) -> tuple[SX, SX]:
         """The robot's own q and qd."""
         q, qd, base = SX(self.state.q), SX(self.state.qd), self.state.robot.base
@@ -83,7 +101,11 @@ class Equations:
             first, control = count + len(self.drives.controllers.remembered), self.drives.controllers
             held[first : first + len(control.joints)] = True
         parts = self.t, self.x, self.rate, len(self.free), self.symbols, self.switch, self.memory.numel()
-        return Ode(*parts, sampled, held)
+        return Ode(*parts, sampled, held, self.efforts.numel() if self.free else 0)
+
+
+def _weight_of_efforts(free: list[int]) -> float:
+    return UNSEEN if free else 1.0
 
 
 def equations(robot: Robot, algorithm: str, frames: tuple[str, ...] = ()) -> Equations:
@@ -96,7 +118,8 @@ def equations(robot: Robot, algorithm: str, frames: tuple[str, ...] = ()) -> Equ
 
 def equations_of(robot: Robot, driven: Drives, algorithm: str, frames: tuple[str, ...] = ()) -> Equations:
     """The same with other drives than those of its file, traced anew."""
-    t, account = SX.sym("t"), SX.sym("account", 2)
+    driven_at = [joint.driven for joint in robot.joints]
+    t, account, efforts = SX.sym("t"), SX.sym("account", 2), SX.sym("efforts", len(driven_at))
     free_q, free_qd = SX.sym("q", robot.n), SX.sym("qd", robot.n)
     q, qd, given = SX(free_q), SX(free_qd), {}
     moving, told = at_time(robot, t), SX(0, 1)
@@ -127,8 +150,9 @@ def equations_of(robot: Robot, driven: Drives, algorithm: str, frames: tuple[str
     pushed, taken = casadi.vertsplit(element_power(state))
     power = casadi.dot(tau, qd) + pushed + outer_power
     loss = casadi.dot(qd, dissipative_forces(robot, q, qd)) + taken + contacts.power(pushing)
-    x = casadi.vertcat(free_q[free, :], free_qd[free, :], memory, account)
-    rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], memory_rate, power, loss))
+    x = casadi.vertcat(free_q[free, :], free_qd[free, :], memory, account, efforts)
+    rates = qd[free, :], qdd[free, :], memory_rate, power, loss, _weight_of_efforts(free) * tau[driven_at, :] ** 2
+    rate = casadi.densify(casadi.vertcat(*rates))
     numbers = robot.parameters
     used = numbers.used_in(casadi.vertcat(rate, sampled))
     state = replace(state, robot=moving)

@@ -51,8 +51,9 @@ class Ode:
     """x' = rate(t, x): symbols t (1 x 1) and x (n x 1), the traced rate (n x 1), ``symbols`` that get values at a run.
 
     x begins with so many ``coordinates``, whose rates are the next so many; what controllers remember, so many numbers
-    ``beside``, comes next, and accounts, on which no rate depends, are last. ``sampled`` is the state that follows on x
-    at the instants of sampled controllers, of which ``held`` entries (n,) are the torques from there on.
+    ``beside``, comes next, and accounts, on which no rate depends, are last; so many of these, ``unseen``, are too
+    small to be seen by estimates of errors. ``sampled`` is the state that follows on x at the instants of sampled
+    controllers, of which ``held`` entries (n,) are the torques from there on.
     """
 
     t: SX
@@ -64,6 +65,7 @@ class Ode:
     beside: int = 0
     sampled: SX | None = None
     held: npt.NDArray[np.bool_] | bool = False
+    unseen: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,11 @@ class Tolerances:
             raise UsageError(Argument("rtol"), f" must be from {FINEST:g} to {COARSEST:g}, not {self.rtol:g}")
         if not 0 < self.atol <= 1:
             raise UsageError(Argument("atol"), f" must be above 0 and at most 1, not {self.atol:g}")
+
+    def of_some(self, seen: int, count: int) -> Tolerances:
+        """Those with which the mean square of ``count`` errors is that of the ``seen`` ones, the others being none."""
+        share = math.sqrt(seen / count)
+        return Tolerances(max(FINEST, share * self.rtol), share * self.atol)
 
     def norm(self, change: Array, x: Array) -> float:
         """Mean square of a change of the state x, each number by the error that it may have."""
@@ -117,7 +124,7 @@ class Integrator(ABC):
     ORDER: ClassVar[int]
 
     def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
-        self.ode, self.tolerances = ode, tolerances
+        self.ode, self.tolerances = ode, tolerances.of_some(ode.x.numel() - ode.unseen, ode.x.numel())
         # The rate may jump at a stop; before it, it is that of the time before, up to ``latest``.
         self.latest = SX.sym("latest")
         self.contacts = ode.switch.touching.numel()
