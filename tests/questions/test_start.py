@@ -42,7 +42,8 @@ def first_accelerations(robot, series):
     q = np.array([series[name][0] for name in robot.coordinates])
     qd = np.array([series[f"{name}_dot"][0] for name in robot.coordinates])
     trace = Trace(robot.parameters, {"t": system.t, "x": system.x}, {"rate": system.rate}, "test")
-    rate = trace(0.0, np.concatenate([q[system.free], qd[system.free], [0, 0]]))["rate"]
+    accounts = np.zeros(system.x.numel() - 2 * len(system.free))
+    rate = trace(0.0, np.concatenate([q[system.free], qd[system.free], accounts]))["rate"]
     return dict(zip(system.free, rate[len(system.free) :], strict=False))
 
 

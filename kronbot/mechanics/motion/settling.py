@@ -64,10 +64,13 @@ def residual(times: Array, values: Array) -> Residual:
     Means and spectra are weighted by Hann's window 1 - cos, so that what has no whole number of periods leaks little. A
     vibration has to swing twice at least in the time, and more than what swings twice less, to be told from that.
 
+    Spectra are those of second differences, in which what creeps is as much smaller, beside a vibration, as the square
+    of its rate over the frequency: a large way leaks over small vibrations no longer.
+
     From one sample to the next, the spectrum of one vibration, damped or not, turns by its frequency everywhere, side
     lobes too (reassignment: Kodera, Gendrin and de Villedary 1978). So a peak is a vibration if it turns by its own
-    frequency, to the distance of two lines that can be told apart, in all of the time and in the later part of it;
-    peaks that are left of what creeps, or of a jolt, do not.
+    frequency, to the distance of two lines that can be told apart, in all of the time and in the later part of it, and
+    lines beside it do so, too; peaks that are left of what creeps do not, and those of jolts turn each by its own.
     """
     count = len(times)
     place = _hann(count) @ values
@@ -75,30 +78,36 @@ def residual(times: Array, values: Array) -> Residual:
     amplitude = float(np.linalg.norm(swinging, axis=1).max())
     if amplitude <= ROUNDING * np.abs(values).max():
         return Residual(place, amplitude, [])
-    step, line = times[1] - times[0], 2 * np.pi / (FINER * count)
-    window = _hann(count - 1)[:, None]
-    now, then = (np.fft.rfft(window * each, FINER * count, axis=0) for each in (swinging[:-1], swinging[1:]))
+    step, line, bent = times[1] - times[0], 2 * np.pi / (FINER * count), np.diff(values, n=2, axis=0)
+    window = _hann(len(bent) - 1)[:, None]
+    now, then = (np.fft.rfft(window * each, FINER * count, axis=0) for each in (bent[:-1], bent[1:]))
     spectrum, turned = 2 * np.linalg.norm(now, axis=1), np.angle((now.conj() * then).sum(axis=1))
+    # A vibration of angle a a sample is (2 sin(a / 2))^2 as large in them.
+    angles: Array = line * np.arange(1.0, len(spectrum))
+    swings = np.append(0.0, spectrum[1:] / _bending(angles))
     inner = np.arange(LOBE, len(spectrum) - 1)
     # A side lobe of what is slow has a larger one beside it.
     largest = np.lib.stride_tricks.sliding_window_view(np.pad(spectrum, LOBE), 2 * LOBE + 1).max(axis=1)
     own = np.abs(turned[inner] - line * inner) < FINER * line
+    for beside in (inner - FINER, np.minimum(inner + FINER, len(turned) - 1)):
+        own &= np.abs(turned[beside] - turned[inner]) < FINER * line / 2
     peaks = inner[own & (spectrum[inner] > spectrum[inner - 1]) & (spectrum[inner] == largest[inner])]
     lines: list[tuple[float, float]] = []
     taken: list[int] = []
-    for k in peaks[np.argsort(-spectrum[peaks], kind="stable")].tolist():
-        if len(lines) == MOST or spectrum[k] <= (SHARE * lines[0][1] if lines else NOISE * amplitude):
+    for k in peaks[np.argsort(-swings[peaks], kind="stable")].tolist():
+        if len(lines) == MOST or swings[k] <= (SHARE * lines[0][1] if lines else NOISE * amplitude):
             break
         if any(abs(k - other) < 2 * LOBE for other in taken):  # a side lobe
             continue
-        later = swinging[count // PARTS :]
-        if abs(_turned(later, line * k) - line * k) >= 2 * np.pi / len(later):
+        if not _vibrates(bent[count // PARTS :], line * k):
             continue
         before, at, after = np.log(np.maximum(spectrum[k - 1 : k + 2], np.finfo(float).tiny)).tolist()
         bend = before - 2 * at + after
         shift = 0.5 * (before - after) / bend if bend else 0.0
-        lines.append((float(line * (k + shift) / step), float(np.exp(at - 0.25 * (before - after) * shift))))
+        angle = line * (k + shift)
+        lines.append((float(angle / step), float(np.exp(at - 0.25 * (before - after) * shift) / _bending(angle))))
         taken.append(k)
+        bent = bent - _wave(bent, angle)  # beside which smaller ones are looked for
     least = min((frequency for frequency, _ in lines), default=np.inf)
     if least * (times[-1] - times[0]) < 2 * np.pi * MEANT:
         return Residual(place, amplitude, lines)
@@ -122,11 +131,30 @@ def _limit(values: Array) -> tuple[Array, float]:
     return last + further, float(np.linalg.norm(further))
 
 
+def _bending(angle: Array | float) -> Array:
+    found: Array = (2 * np.sin(np.asarray(angle) / 2)) ** 2
+    return found
+
+
 def _hann(count: int) -> Array:
     """Hann's window of so many samples, the sum of which is 1."""
     window = 1 - np.cos(2 * np.pi * np.arange(count) / (count - 1))
     window /= window.sum()
     return window
+
+
+def _wave(values: Array, angle: float) -> Array:
+    """What is in (N, k) values at an angle a sample."""
+    wave = np.exp(1j * angle * np.arange(len(values)))[:, None]
+    found: Array = 2 * ((_hann(len(values)) @ (wave.conj() * values)) * wave).real
+    return found
+
+
+def _vibrates(values: Array, angle: float) -> bool:
+    """Whether what is in (N, k) values at an angle a sample turns by it, and so at angles beside it."""
+    apart = 2 * np.pi / len(values)
+    at, *beside = (_turned(values, angle + shift) for shift in (0.0, -apart, apart))
+    return abs(at - angle) < apart and all(abs(each - at) < apart / 2 for each in beside)
 
 
 def _turned(swinging: Array, angle: float) -> float:
