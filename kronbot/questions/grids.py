@@ -86,7 +86,8 @@ def followed(stops: tuple[float, ...]) -> Array:
     long = at[:-1][np.diff(at) > step]
     count = min(FOLLOWED, ROWS // max(1, len(long)))
     times = (long[:, None] + step / (FURTHER - 1) * FURTHER ** -np.arange(count)).ravel()
-    return times[times < at[-1]]
+    inside: Array = times[times < at[-1]]
+    return inside
 
 
 @dataclass(frozen=True)
