@@ -11,6 +11,7 @@ import kronbot
 from kronbot.compute.native import policy
 from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.motion import integrators, one_step
+from kronbot.mechanics.motion.equations import UNSEEN
 from kronbot.mechanics.motion.integration import APART, Ode, Tolerances, stops
 from kronbot.mechanics.motion.integrators import INTEGRATORS, PIECES, Cvodes
 
@@ -254,6 +255,20 @@ def test_a_first_step_comes_from_the_equations(solver):
         lengths.append(found.first_step(0.0, np.array([1.0 / w, 1.0]), 10.0))
     assert 10 < lengths[0] / lengths[1] < 3000
     assert lengths[0] < 0.2
+
+
+@pytest.mark.parametrize("solver", OFTEN)
+def test_accounts_that_are_unseen_change_no_step(solver):
+    """x'' = -100 x from x = 1, and the integral of x^2 beside it: 1/2 + sin 20 / 40 after 1 s."""
+    steps, x = [], SX.sym("x", 3)
+    for size in (2, 3):
+        rate = vertcat(x[1], -100 * x[0], UNSEEN * x[0] ** 2)[:size]
+        found = INTEGRATORS[solver](Ode(SX.sym("t"), x[:size], rate, 1, unseen=size - 2), Tolerances(1e-7, 1e-7))
+        found.begin((0.0, 1.0))
+        *_, last = found.run(np.array([1.0]), np.eye(size)[0])
+        steps.append((found.steps, found.evaluations))
+    assert last.x[2] / UNSEEN == pytest.approx(0.5 + np.sin(20) / 40, rel=1e-5)
+    assert steps[1] == pytest.approx(steps[0], rel=0.01)
 
 
 @pytest.mark.parametrize("solver", OFTEN)

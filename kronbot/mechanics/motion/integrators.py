@@ -73,8 +73,8 @@ class Cvodes(Integrator):
         without = casadi.n_nodes(expression) * ode.x.numel() > MOST_OF_JACOBIAN
         self.rates = _Rates(elapsed, ode.x, casadi.vertcat(piece, self.symbols), expression, without)
         self.options: dict[str, Any] = {
-            "reltol": tolerances.rtol,
-            "abstol": tolerances.atol,
+            "reltol": self.tolerances.rtol,
+            "abstol": self.tolerances.atol,
             "max_num_steps": STEP_LIMIT,
             "max_step_size": LENGTH / STEPS,
             "disable_internal_warnings": True,
