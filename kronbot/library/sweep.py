@@ -340,7 +340,7 @@ def sweep(
     task = Task(robot, asked, prepared, made, meant, kept)
     if place is not None:
         place.demand_possible(task)
-    degrees = names.in_degrees(robot.model, meant, made, {**(table or {}), **varying})
+    degrees = names.in_degrees(robot.model, dict(zip(made.names, meant, strict=True)), {**(table or {}), **varying})
     return Sweep(robot, task, hands, place, strict, progress, Tally(kept, of_names=tuple(degrees)))
 
 

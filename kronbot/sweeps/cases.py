@@ -32,6 +32,7 @@ DISTRIBUTIONS = {
 }
 
 Value = float | int | str | bool
+_NONE: Mapping[Value, str] = {}
 Places = npt.NDArray[np.int64]
 
 
@@ -87,20 +88,20 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class Numbers(Sequence[Value]):
-    """Many numbers in little memory; ``whole`` ones are told without a point. ``expressed`` are the values of
-    expressions."""
+    """Many numbers in little memory; ``whole`` ones are told without a point, and ``texts`` are expressions of a file
+    by their values."""
 
     values: Array
     whole: npt.NDArray[np.bool_]
-    expressed: bool = False
+    texts: Mapping[Value, str] = _NONE
 
     @classmethod
     def of(cls, given: Sequence[Value]) -> Numbers | None:
         """None where one is no number, or one that has more digits."""
-        expressed = isinstance(given, Read)
         if {*map(type, given)} - {int, float} or any(type(each) is int and abs(each) > 2**53 for each in given):
             return None
-        return cls(np.array(given, dtype=float), np.array([type(each) is int for each in given], dtype=bool), expressed)
+        texts = given.texts if isinstance(given, Read) else _NONE
+        return cls(np.array(given, dtype=float), np.array([type(each) is int for each in given], dtype=bool), texts)
 
     @classmethod
     def joined(cls, parts: Sequence[Numbers]) -> Numbers:
@@ -133,7 +134,11 @@ class Numbers(Sequence[Value]):
 
 class Read(list[Value]):
     """Values of a file of cases, some of expressions: what is a text there is no number, which takes long to find
-    out."""
+    out. ``texts`` are expressions, by their values."""
+
+    def __init__(self, values: Iterable[Value], texts: Mapping[Value, str]) -> None:
+        super().__init__(values)
+        self.texts = texts
 
 
 @dataclass(frozen=True)
@@ -318,19 +323,6 @@ class Cases:
             factor.columns[name] for factor in self.factors if isinstance(factor, Table) and name in factor.columns
         )
         return next((column for column in columns if not isinstance(column, Numbers)), ())
-
-    def numbers_of(self, name: str) -> Iterator[float]:
-        """Numbers that somebody has given a name: ends of ranges, those of lists and distributions, no expressions."""
-        for factor in self.factors:
-            if isinstance(factor, Range) and name == factor.name:
-                yield from (factor.start, factor.end)
-            elif isinstance(factor, Table) and isinstance(column := factor.columns.get(name), Numbers):
-                yield from () if column.expressed else column.values.tolist()
-            elif isinstance(factor, Table) and not isinstance(column, Read):
-                yield from (each for each in column or () if isinstance(each, float | int))
-            elif isinstance(factor, Draws) and name in factor.distributions:
-                drawn = factor.distributions[name]
-                yield from () if drawn.kind == "lognormal" else drawn.numbers
 
     def values_of(self, name: str) -> tuple[Value, ...]:
         """The different values of a name where they are listed or few; nothing where they are drawn."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -106,6 +106,27 @@ def factor(name: str, given: object) -> Factor | Distribution:
     return Range(name, start, end, int(count))
 
 
+def written(name: str, given: object) -> Iterator[tuple[float, str]]:
+    """The numbers that :func:`factor` finds in what somebody has written, ends of ranges, those of lists, tables and
+    distributions, each with its own text, which is empty where it is no expression."""
+    if isinstance(given, Distribution):
+        yield from ((number, "") for number in given.numbers if given.kind != "lognormal")
+    elif isinstance(given, Numbers | Read):
+        yield from ((each, given.texts.get(each, "")) for each in given if isinstance(each, float | int))
+    else:
+        parts = _parts(name, given) if isinstance(given, str) else given if isinstance(given, Iterable) else [given]
+        for each in parts:
+            if isinstance(number := _value(name, each), float | int):
+                yield number, each if isinstance(each, str) else ""
+
+
+def _parts(name: str, text: str) -> list[str]:
+    """The numbers of a distribution, ends of a range, or entries of a list."""
+    if (called := _CALL.fullmatch(text)) and called[1] in DISTRIBUTIONS:
+        return [] if called[1] == "lognormal" else _listed(name, called[2])
+    return text.split(":")[:2] if ":" in text else _listed(name, text)
+
+
 def table(blocks: Iterable[list[str]], name: str) -> Table:
     """The cases of a CSV file, columns by its header, from its lines, many at a time. Raises UsageError: of rows that
     do not fit CasesError, with all of them and their places.
@@ -135,7 +156,8 @@ def table(blocks: Iterable[list[str]], name: str) -> Table:
         raise CasesError(first_of(wrong.found, counted=False))
     if not count:
         raise CasesError([Mistake(1, 1, "a header of names is wanted here, and rows of values below it", name)])
-    return Table.of({each: _joined(column) for each, column in zip(header, parts, strict=True)})
+    texts: dict[Value, str] = {number: text for text, number in known.items() if not isinstance(number, str)}
+    return Table.of({each: _joined(column, texts) for each, column in zip(header, parts, strict=True)})
 
 
 def filled(lines: Sequence[str], first: int, name: str) -> list[tuple[int, str]]:
@@ -219,9 +241,11 @@ def _words(cells: Sequence[str], known: dict[str, Value], name: str) -> list[Val
     return found
 
 
-def _joined(parts: Sequence[Sequence[Value]]) -> Sequence[Value]:
+def _joined(parts: Sequence[Sequence[Value]], texts: Mapping[Value, str]) -> Sequence[Value]:
     numbers = [each for each in parts if isinstance(each, Numbers)]
-    return Numbers.joined(numbers) if len(numbers) == len(parts) else Read(each for part in parts for each in part)
+    if len(numbers) == len(parts):
+        return Numbers.joined(numbers)
+    return Read((each for part in parts for each in part), texts)
 
 
 def value(text: str) -> Value:

@@ -17,9 +17,8 @@ from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.model.robot import Robot
 from kronbot.questions.kinematics import FORMS
 from kronbot.records import dataclass
-from kronbot.sweeps.cases import Cases, Distribution, Value
-from kronbot.sweeps.grammar import cases as made_of
-from kronbot.sweeps.grammar import factor
+from kronbot.sweeps.cases import Cases, Value
+from kronbot.sweeps.grammar import factor, written
 
 XYZ = ("x", "y", "z")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
@@ -253,18 +252,17 @@ def whole(value: Value) -> object:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
-def in_degrees(robot: Robot, meant: Sequence[Meaning], cases: Cases, given: Mapping[str, object]) -> Iterator[str]:
+def in_degrees(robot: Robot, meant: Mapping[str, Meaning], given: Mapping[str, object]) -> Iterator[str]:
     """What is to be said of the first angle that looks like degrees, of what is ``given`` by name."""
     units = dict(zip(robot.coordinates, robot.units, strict=True))
     turning = {
         word: {name for name, unit in units.items() if unit == "rad"} for word in ("q", "to", "limits", "deviation")
     }
     turning["inverse"] = {*RPY}
-    for name, meaning in zip(cases.names, meant, strict=True):
+    for name, meaning in meant.items():
         if meaning.keys and meaning.keys[0] in turning.get(meaning.argument or "", ()):
-            own = given[name]
-            text = " ".join(each for each in (own if isinstance(own, list) else [own]) if isinstance(each, str))
-            if doubt := next(filter(None, (doubt_of(name, each, text) for each in cases.numbers_of(name))), None):
+            doubts = (doubt_of(name, number, text) for number, text in written(name, given[name]))
+            if doubt := next(filter(None, doubts), None):
                 yield doubt
                 return
 
@@ -276,9 +274,8 @@ def in_degrees_of_file(robot: Robot, sweep: Sweep, accepted: Collection[str]) ->
     for part, name, values in named:
         given = {name: list(values) if isinstance(values, tuple) else values}
         with suppress(UsageError):
-            sample = 1 if isinstance(factor(name, given[name]), Distribution) else None
-            made = made_of(given, None, sample, 0, False)
-            doubts = in_degrees(robot, meanings(robot, accepted, [name]), made, given)
+            factor(name, given[name])  # what is refused is told there
+            doubts = in_degrees(robot, dict(zip(given, meanings(robot, accepted, [name]), strict=True)), given)
             told += [(("sweep", part, name), doubt, False) for doubt in doubts]
     return described.placed(robot.description, told)
 

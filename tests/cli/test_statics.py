@@ -203,11 +203,15 @@ def test_joints_that_q_does_not_name_keep_the_sweep_and_buckling_says_so(tmp_pat
 
 
 def test_angles_in_degrees_are_doubted(tmp_path, capsys):
-    """As those of --q and of files are; not where somebody wrote deg or pi. The number is the user's."""
+    """As those of --q and of files are, each by its own text; not where deg or pi stand in it. The number is the
+    user's, of a range one that stands there."""
     file = tmp_path / "two.yaml"
     file.write_text(TWO_JOINTS)
     assert run(["statics", str(file), "--angles", "q1=0:90:30", "--quiet"]) == 0
-    assert "warning: --angles: q1 = 30 is beyond 2 pi: is it in degrees? (write 30*deg)" in capsys.readouterr().err
+    assert "warning: --angles: q1 = 90 is beyond 2 pi: is it in degrees? (write 90*deg)" in capsys.readouterr().err
+    for values in ("0,pi/2,90", "-pi:90:pi/2"):
+        assert run(["statics", str(file), "--angles", f"q1={values}", "--quiet"]) == 0
+        assert "--angles: q1 = 90 is beyond" in capsys.readouterr().err
     assert run(["statics", str(file), "--angles", "q1=0:90*deg:30*deg", "--quiet"]) == 0
     assert "degrees" not in capsys.readouterr().err
     file.write_text(TWO_JOINTS.replace("[0, 1]", "[-180, 0]"))

@@ -14,7 +14,7 @@ from kronbot.library.cases import answer, demand_accepted
 from kronbot.questions.columns import unit_of_number
 from kronbot.questions.doubts import Doubts
 from kronbot.sweeps import grammar
-from kronbot.sweeps.cases import Cases, Distribution, Draws
+from kronbot.sweeps.cases import Distribution
 from kronbot.sweeps.cells import form_of
 from kronbot.sweeps.kept import LONGEST, split
 from kronbot.sweeps.names import meanings, placed, prepared
@@ -403,6 +403,11 @@ def test_entries_have_the_units_of_their_arrays(arm, question):
         ("kinematics", {"over": {"inverse.yaw": [45]}}, "inverse.yaw = 45"),
         ("plan", {"over": {"to.qa": [30]}, "duration": 1}, "to.qa = 30"),
         ("plan", {"over": {"limits.qa": [30]}, "to": {"qa": 1}, "duration": 1}, "limits.qa = 30"),
+        ("jacobian", {"over": {"qa": "0,pi/2,90"}}, "qa = 90"),
+        ("jacobian", {"over": {"qa": "-pi:90:3"}}, "qa = 90"),
+        ("jacobian", {"over": {"qa": [0, "400*deg", 90, "pi"]}}, "qa = 90"),
+        ("jacobian", {"over": {"qa": "400*deg,EI,2*(pi+1)"}}, ""),
+        rare("jacobian", {"over": {"qa": "normal(90,5*deg)"}, "sample": 2}, "qa = 90"),
         ("jacobian", {"over": {"qa": "0:4*pi:2"}}, ""),
         ("jacobian", {"over": {"qa": ["90*deg", "400*deg"]}}, ""),
         ("jacobian", {"over": {"qa": ["EI"], "EI": [30]}}, ""),
@@ -417,14 +422,14 @@ def test_angles_that_look_like_degrees_are_told_once(arm, question, given, told)
 
 
 def test_numbers_of_distributions_are_those_that_somebody_wrote():
-    drawn = {"a": Distribution("uniform", (0.0, 90.0)), "b": Distribution("lognormal", (8.0, 1.0))}
-    cases = Cases.of(drawn, [Draws(drawn, 2, 0)])
-    assert [[*cases.numbers_of(name)] for name in "abc"] == [[0, 90], [], []]
+    given = (Distribution("uniform", (0.0, 90.0)), "uniform(0, 90)", Distribution("lognormal", (8.0, 1.0)))
+    found = [[*grammar.written("a", each)] for each in (*given, "lognormal(8, 1)")]
+    assert found == [[(0, ""), (90, "")], [(0, "0"), (90, "90")], [], []]
 
 
 def test_a_file_of_cases_may_have_degrees(arm):
     """What is written as an expression is meant."""
-    for cells, told in ((["0.5", "60"], 1), (["0.5", "400*deg"], 0)):
+    for cells, told in ((["0.5", "60"], 1), (["0.5", "400*deg"], 0), (["90", "400*deg"], 1), (["EI", "400*deg"], 0)):
         columns = grammar.table([["qa", *cells]], "cases.csv").columns
         assert len([*arm.sweep("jacobian", cases=columns).tally.doubts()]) == told
 

@@ -11,7 +11,6 @@ from kronbot.cli.input.points import all_rows, of_joints, pose, values, warn_of_
 from kronbot.cli.input.streams import table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
-from kronbot.library.arguments import number
 
 if TYPE_CHECKING:
     from kronbot.model.robot import Robot
@@ -32,10 +31,10 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
     "tau": lambda robot, text: of_joints(robot, text, "--tau"),
     "calibration": lambda robot, text: of_joints(robot, text, "--calibration"),
     **{word: _named_of(f"--{word}") for word in ("weights", "effort", "noise")},
-    "deviation": lambda robot, text: _judged(robot, text, named(text, "--deviation"), "--deviation"),
+    "deviation": lambda robot, text: _judged(robot, named(text, "--deviation"), "--deviation"),
     "to": lambda robot, text: of_joints(robot, text, "--to"),
     "effort_limits": lambda robot, text: _ranges(text, "--effort-limits"),
-    "limits": lambda robot, text: _judged(robot, text, _ranges(text, "--limits"), "--limits"),
+    "limits": lambda robot, text: _judged(robot, _ranges(text, "--limits"), "--limits"),
     "robust": lambda robot, text: _ranges(text, "--robust"),
     "through": lambda robot, name: table(robot.description.source, name, "--through", TABLES["through"]),
     "follow": lambda robot, name: table(robot.description.source, name, "--follow", TABLES["follow"]),
@@ -52,12 +51,11 @@ def _ranges(text: str, option: str) -> dict[str, str | list[str]]:
     return {name: value.split(":") if ":" in value else value for name, value in named(text, option).items()}
 
 
-def _judged(robot: Robot, text: str, given: Given, option: str) -> Given:
+def _judged(robot: Robot, given: Given, option: str) -> Given:
     """The same again, of columns or states, among which are angles that may be in degrees."""
-    at, known = {name: i for i, name in enumerate(robot.coordinates)}, robot.description.values
+    at = {name: i for i, name in enumerate(robot.coordinates)}
     ends = ((name, [each] if isinstance(each, str) else each) for name, each in given.items() if name in at)
-    numbers = {at[name]: [number(end, known, f"{option[2:]} {name}") for end in pair if end] for name, pair in ends}
-    warn_of_degrees(robot, text, {i: max(each, key=abs, default=0.0) for i, each in numbers.items()}, option)
+    warn_of_degrees(robot, {at[name]: [*filter(None, pair)] for name, pair in ends}, option)
     return given
 
 

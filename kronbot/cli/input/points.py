@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
@@ -45,11 +45,12 @@ def values(robot: Robot, text: str | None, option: str) -> Values | None:
                 f"{option} {shown(text)}: one point is wanted here, not a file of many rows (kronbot explain rows)"
             )
         return {name: float(column[0]) for name, column in block.items()}
-    given: Values = _parts(text, option)
+    given = _parts(text, option)
     found = by_index(robot, given, option)
-    warn_of_degrees(robot, text, found, option)
-    named = isinstance(given, Mapping)
-    return {robot.coordinates[i]: value for i, value in found.items()} if named else list(found.values())
+    texts = given.values() if isinstance(given, dict) else given
+    warn_of_degrees(robot, {i: [each] for i, each in zip(found, texts, strict=True)}, option)
+    by_name = {robot.coordinates[i]: value for i, value in found.items()}
+    return by_name if isinstance(given, dict) else list(found.values())
 
 
 def pose(robot: Robot, text: str, option: str) -> dict[str, str] | list[str]:
@@ -58,7 +59,8 @@ def pose(robot: Robot, text: str, option: str) -> dict[str, str] | list[str]:
     turned = len(given) == len(XYZ) + len(RPY)
     named = given if isinstance(given, dict) else dict(zip(RPY, given[len(XYZ) :] if turned else (), strict=False))
     known = robot.description.values
-    doubts = [doubt_of(name, number(named.get(name, "0"), known, f"{option} {name}"), text) for name in RPY]
+    texts = {name: named.get(name, "0") for name in RPY}
+    doubts = [doubt_of(name, number(each, known, f"{option} {name}"), each) for name, each in texts.items()]
     show_doubts(f"{option}: {doubt}" for doubt in [*filter(None, doubts)][:1])
     return given
 
@@ -70,9 +72,11 @@ def _parts(text: str, option: str) -> dict[str, str] | list[str]:
     return _by_name(found, option) if any("=" in part for part in found) else found
 
 
-def warn_of_degrees(robot: Robot, text: str, found: Mapping[int, float], option: str) -> None:
-    """At the first of the values by place that is an angle and looks so."""
-    doubts = (doubt_of(robot.coordinates[i], found.get(i, 0.0), text) for i in angles(robot, option))
+def warn_of_degrees(robot: Robot, texts: Mapping[int, Sequence[str]], option: str) -> None:
+    """At the first angle that looks so, of what is written for coordinates by place."""
+    known = robot.description.values
+    written = ((robot.coordinates[i], each) for i in angles(robot, option) for each in texts.get(i, ()))
+    doubts = (doubt_of(name, number(each, known, f"{option[2:]} {name}"), each) for name, each in written)
     show_doubts(f"{option}: {doubt}" for doubt in islice(filter(None, doubts), 1))
 
 

@@ -32,9 +32,11 @@ def angles_by_joint(robot: Robot, texts: Sequence[str]) -> dict[str, list[float]
             raise UsageError(f"--angles {text!r} should read JOINT=VALUE,VALUE,... or JOINT=FROM:TO:STEP")
         if name in swept:
             raise UsageError(f"--angles: {name} is given twice")
-        swept[name] = [value for part in values.split(",") for value in _range(part, known)]
+        parts = values.split(",")
+        swept[name] = [value for part in parts for value in _range(part, known)]
         if any(joint.name == name and joint.revolute for joint in robot.joints):
-            doubts = (doubt_of(name, value, values) for value in swept[name])
+            written = (each for part in parts for each in part.split(":"))
+            doubts = (doubt_of(name, number(each, known, "--angles"), each) for each in written)
             show_doubts(f"--angles: {doubt}" for doubt in islice(filter(None, doubts), 1))
     return swept
 
