@@ -22,7 +22,7 @@ from kronbot.library.arguments import NumberLike
 from kronbot.mechanics.estimation.least_squares import Beliefs
 from kronbot.model.robot import Robot
 from kronbot.questions.fitting.data import LARGEST, Columns, Named, Table, beside, read, sheet
-from kronbot.questions.fitting.search import Inquiry
+from kronbot.questions.fitting.inquiry import Inquiry
 
 # Columns by name (of numbers, None or NaN where nothing was measured), a DataFrame, the path of a CSV file or an open
 # one (sys.stdin).
@@ -108,6 +108,7 @@ def inquiry(
         told.offset if offset is None else _of_parameters(robot, offset, "offset"),
         told.delay if delay is None else _of_parameters(robot, delay, "delay"),
         None if cutoff is None else arguments.positive(cutoff, known, "differentiate"),
+        [word for word, each in {"sigma": sigma, "offset": offset, "delay": delay}.items() if each is None],
     )
 
 

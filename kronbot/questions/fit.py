@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError
 from kronbot.model.robot import Robot
+from kronbot.questions.fitting.inquiry import Inquiry
 from kronbot.questions.fitting.report import report
-from kronbot.questions.fitting.search import Inquiry, Search
+from kronbot.questions.fitting.search import Search
 from kronbot.questions.fitting.words import alike
 from kronbot.questions.keeping import kept
 from kronbot.questions.result import Outcome

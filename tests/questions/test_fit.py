@@ -54,7 +54,7 @@ TRUE = {
     "cx": 0.04, "roll": -0.02, "l": 1.02, "da": 0.03, "off": 0.02, "k": 60.0, "kb": 80.0, "EI": 33.0, "m": 0.55,
     "mp": 0.35, "dx": 0.11,
 }  # fmt: skip
-SIGMA = {"position": 1e-4, "rotation": 1e-4, "torque": 1e-3, "curvature": 1e-4, "endpoint": 1e-4}
+SIGMA = {"position": 1e-4, "rotation": 1e-4, "torque": 1e-3, "curvature": 1e-4}
 
 
 def rows(robot, count, seed=0):
@@ -252,7 +252,8 @@ def test_sigmas_that_nobody_gave_are_those_of_the_noise(arm, measured):
 
 def test_what_the_data_cannot_tell_is_said(arm, measured):
     data = {name: each for name, each in measured.items() if not name.startswith("torque")}
-    answer = arm.fit(data, estimate=["spring", "rest", "l", "cx"], sigma=SIGMA)
+    sigma = {name: each for name, each in SIGMA.items() if name != "torque"}
+    answer = arm.fit(data, estimate=["spring", "rest", "l", "cx"], sigma=sigma)
     assert any("these data tell nothing of spring" in each for each in answer.warnings)
     assert any("these data tell nothing of rest" in each for each in answer.warnings)
     for name in ("spring", "rest"):  # stay where they were, not where rounding leads
@@ -453,7 +454,8 @@ def test_other_units_are_told_by_the_errors_they_leave():
         return {"position.b.x": z.real, "position.b.y": z.imag, "position.b.z": 0 * z.real}
 
     def asked(data, question="statics"):
-        told = robot.fit(data, question=question, estimate=["l", "m"], sigma={"position": 1e-3, "torque": 0.1}).warnings
+        sigma = {"position": 1e-3} if "position.b.x" in data else {}
+        told = robot.fit(data, question=question, estimate=["l", "m"], sigma=sigma).warnings
         return [each for each in told if " in mm" in each or " in degrees" in each]
 
     far = seen(0.55, 2, -1, 2.5)
@@ -470,6 +472,38 @@ def test_other_units_are_told_by_the_errors_they_leave():
     angle = {"q1": angles["q1"], "rotation.b.x": np.zeros(20), "rotation.b.y": np.zeros(20)}
     (told,) = asked({**angle, "rotation.b.z": np.full(20, 90.0)})
     assert told == 'rotation.b reaches 90 rad: is it in degrees? columns: {rotation.b.x: "...*deg"} and so on'
+
+
+HALF = {"q1": np.linspace(-2, 2, 9), "endpoint.x": np.cos(np.linspace(-2, 2, 9))}
+
+
+def test_what_arguments_say_of_columns_that_are_not_measured_is_refused():
+    robot = kronbot.loads(SMALL)
+    for word in ("sigma", "offset"):
+        with pytest.raises(UsageError, match=f"^{word}: no measured column 'endpoint.y'; did you mean 'endpoint.x'"):
+            robot.fit(HALF, **{word: {"endpoint.x": 1e-3, "endpoint.y": 1e-3}})
+    with pytest.raises(UsageError, match="^sigma: no measured column 'torque'; there are endpoint, endpoint.x"):
+        robot.fit(HALF, sigma={"endpoint": 1, "torque": 1}, synthetic=2)
+
+
+@pytest.mark.slow
+def test_what_is_said_of_columns_that_are_not_measured_is_told_of_a_file():
+    """It may serve other data. Data and candidates count together, and so do columns that are left out by only."""
+    robot, other, sigma = (
+        kronbot.loads(SMALL),
+        {"q1": [0.0, 1.0], "torque.q1": [1.0, 0.5]},
+        {"endpoint": 1, "torque": 1},
+    )
+    both = {"q1": [0.0, 1.0], "endpoint.x": [0.5, 0.4], "torque.q1": [1.0, 0.5]}
+    assert robot.fit(both, sigma=sigma, estimate="l", only="endpoint").summary["measurements"] == 2
+    assert robot.fit(other, plan=2, candidates=HALF, sigma=sigma, estimate="l").warnings == ()
+    with pytest.raises(UsageError, match="sigma: no measured column 'torque'"):
+        robot.fit(plan=2, candidates=HALF, sigma=sigma, estimate="l")
+    filed = kronbot.loads(SMALL + "fit: {sigma: {endpoint.x: 1, torque: 0.1}, offset: {endpoint.y: 1e-3}}\n")
+    for asked in ({"data": HALF}, {"data": HALF, "synthetic": 2}, {"plan": 2, "candidates": HALF}):
+        warnings = filed.fit(**asked, estimate="l").warnings
+        for told in ("sigma of torque", "offset of endpoint.y"):
+            assert f"the file's {told} changes nothing: no such column is measured in these data" in warnings
 
 
 def test_units_are_no_question_where_a_fit_ends_well():

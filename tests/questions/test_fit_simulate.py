@@ -104,6 +104,8 @@ def test_delays_and_offsets_of_sensors_come_back(data):
         arm.fit({"q1": [0.1], "endpoint.x": [0.3]}, estimate="m1", delay={"endpoint": 0.1})
     with pytest.raises(UsageError, match="no parameter 'zro'.*zero"):
         arm.fit(table, question="simulate", offset={"q2": "zro"})
+    with pytest.raises(UsageError, match="delay: no measured column 'endpoint.z'; did you mean"):
+        arm.fit(table, question="simulate", estimate=names, delay={"endpoint.z": "late"})
     with pytest.raises(UsageError, match="nothing is called 'q9'"):
         arm.fit(table, question="simulate", offset={"q9": "zero"})
 

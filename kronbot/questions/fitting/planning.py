@@ -19,8 +19,9 @@ from kronbot.mechanics.estimation.plans import chosen
 from kronbot.model.robot import Robot
 from kronbot.questions.fitting.answers import begun
 from kronbot.questions.fitting.data import Named
+from kronbot.questions.fitting.inquiry import Inquiry
 from kronbot.questions.fitting.noise import Noise
-from kronbot.questions.fitting.search import Inquiry, Search, read
+from kronbot.questions.fitting.search import Search, read
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.words import ambiguous, correlated
 from kronbot.questions.keeping import gathered, kept
@@ -51,9 +52,12 @@ def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Resul
     if count > len(blocks):
         raise UsageError(Argument("plan"), f": {count} of {len(blocks)} candidates cannot be chosen")
     there = np.zeros((0, k))
+    tables = [told]
     if inquiry.data is not None:
         before, J, _ = _information(robot, inquiry, inquiry.data)
+        tables.append(before)
         there = J if before.records is None else _by_record(before, J, k, np.unique(before.records)).reshape(-1, k)
+    idle = [*inquiry.unmeasured(*tables)]
     known = there.T @ there + np.diag(np.nan_to_num(beliefs.deviation**-2.0))
     rows = chosen(blocks, known, count)
 
@@ -73,7 +77,7 @@ def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Resul
     series: dict[str, npt.NDArray[Any]] = {word: labels[rows]}
     if word == "row":
         series |= {name: values[rows] for name, values in told.inputs.items()}
-    warnings = [*told.notes, *correlated(knowledge, inquiry.names)]
+    warnings = [*told.notes, *idle, *correlated(knowledge, inquiry.names)]
     return Result(
         PURPOSE, robot.name, robot.order, arrays=_predicted(inquiry, knowledge), series=series, summary=summary,
         warnings=warnings, about=robot, asked="plan",
@@ -115,6 +119,7 @@ def _synthetic(
         answers, told = read(variation, inquiry.data, inquiry, inquiry.only)
         inquiry = inquiry.with_beside(answers)
         beliefs, noise = inquiry.beliefs, _noise(told, inquiry)
+        idle = [*inquiry.unmeasured(told)]
         slopes = begun(variation, answers, told, beliefs.start)[1]
         exact = answers.computed(beliefs.start)
     J = slopes * (1 / np.broadcast_to(noise.sigma, exact.shape))[~np.isnan(exact)][:, None]
@@ -148,7 +153,7 @@ def _synthetic(
     }  # fmt: skip
     if error is not None:
         summary = {"complete": False, **summary}
-    warnings = [*told.notes, *ambiguous(knowledge.ambiguities, inquiry.names, bool(beliefs.informed.any()))]
+    warnings = [*told.notes, *idle, *ambiguous(knowledge.ambiguities, inquiry.names, bool(beliefs.informed.any()))]
     warnings += correlated(knowledge, inquiry.names)
     answer = Result(
         PURPOSE, robot.name, robot.order, arrays=arrays, summary=summary, warnings=warnings, about=robot,

@@ -9,19 +9,18 @@ from dataclasses import field, replace
 import numpy as np
 
 from kronbot.cached import cached_property
-from kronbot.description.expressions.expression import Expression
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import RANK, Knowledge
-from kronbot.mechanics.estimation.least_squares import STEPS, Beliefs, Fit, NoStart, counted, fitted, solved, starts
+from kronbot.mechanics.estimation.least_squares import Beliefs, Fit, NoStart, counted, fitted, solved, starts
 from kronbot.mechanics.static.tangent import Flags
-from kronbot.model.build import compliant
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.answers import Answers, begun, demand_derivatives
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.differentiated import differentiated
 from kronbot.questions.fitting.dynamics import DynamicAnswers
+from kronbot.questions.fitting.inquiry import Inquiry
 from kronbot.questions.fitting.modes import ModalAnswers
 from kronbot.questions.fitting.noise import Noise
 from kronbot.questions.fitting.orientations import with_rotations
@@ -38,43 +37,6 @@ from kronbot.records import dataclass
 ROUNDS, STEADY = 12, 1e-3
 # Times that steps are chosen anew where a search has ended, and the share of the errors that this is to change at most.
 ANEW, SAME = 4, 1e-6
-
-
-@dataclass(frozen=True)
-class Inquiry:
-    """What is asked: the data, which parameters with what is known of them, and how errors count.
-
-    ``validation`` is a table of rows, or the share of rows drawn with the ``seed``, that are not fitted. ``sigma`` has
-    keys of columns, ``only`` keys of those that are used, ``starts`` is the number of searches. ``offset`` is what
-    sensors add, and ``delay`` how late they are (s), by keys of columns. ``differentiate`` is the cut-off (Hz) of what
-    makes rates from coordinates.
-    """
-
-    question: str
-    data: Named | None
-    names: tuple[str, ...]
-    beliefs: Beliefs
-    sigma: Mapping[str, float] = field(default_factory=dict)
-    only: Sequence[str] = ()
-    validation: Named | float | None = None
-    loss: str = "linear"
-    starts: int = 1
-    seed: int = 0
-    steps: int = STEPS
-    initial: str = "rows"
-    offset: Mapping[str, Expression] = field(default_factory=dict)
-    delay: Mapping[str, Expression] = field(default_factory=dict)
-    differentiate: float | None = None
-
-    def with_beside(self, answers: Answers) -> Inquiry:
-        """The same for what is to be found beside the parameters, too."""
-        beside = answers.beside
-        return replace(self, names=(*self.names, *beside), beliefs=self.beliefs.joined([*beside.values()]))
-
-    def variation(self, robot: Robot, rows: Named) -> Variation:
-        """A robot at any values of the parameters, for such rows: gauges may need numbers that others do without."""
-        subject = compliant(robot) if self.question == "statics" else robot
-        return Variation.of(subject, self.names, (rows.kinds, tuple(self.only)))
 
 
 READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers, Sorted]]] = {
@@ -149,6 +111,7 @@ class Search:
             notes += check[1].notes
         inquiry = inquiry.with_beside(answers)
         noise = Noise.of(told, inquiry.sigma, inquiry.loss)
+        notes += inquiry.unmeasured(told)
         errors, J = begun(variation, answers, told, inquiry.beliefs.start)
         notes += doubts(variation.robot, told, errors)
 

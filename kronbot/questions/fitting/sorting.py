@@ -26,9 +26,10 @@ GUESSED = 1000
 class Sorted:
     """What is given (N,) by name, the measured columns and their numbers (N, columns), NaN where there is none.
 
-    ``rows`` are the numbers of the rows in the table, from 1; ``known`` all that may be measured; ``notes`` are what
-    somebody should know. Rows that tell something together only have the same number in ``records`` (N,). ``marks``
-    (N,) by name say what else is known of rows.
+    ``columns`` are those that are used of all that are ``compared``, by name. ``rows`` are the numbers of the rows in
+    the table, from 1; ``known`` all that may be measured; ``notes`` are what somebody should know. Rows that tell
+    something together only have the same number in ``records`` (N,). ``marks`` (N,) by name say what else is known of
+    rows.
     """
 
     inputs: Mapping[str, Array]
@@ -39,6 +40,7 @@ class Sorted:
     notes: list[str] = field(default_factory=list)
     records: Array | None = None
     marks: Mapping[str, Array] = field(default_factory=dict)
+    compared: tuple[str, ...] = ()
 
     def some(self, rows: Flags) -> Sorted:
         """The same of some rows, without notes."""
@@ -133,7 +135,7 @@ def sort_out(
         raise UsageError(f"{named.table.name}: no row has all that is given and something measured")
     return Sorted(
         {key: each[keep] for key, each in values.items()}, chosen, measured[keep], rows[keep], (*every,), notes,
-        marks={name: numbers[name][keep] for name in marks},
+        marks={name: numbers[name][keep] for name in marks}, compared=tuple(column.name for column in outputs),
     )  # fmt: skip
 
 
