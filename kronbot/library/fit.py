@@ -63,8 +63,6 @@ def inquiry(
     expressions = _expressions(told.columns if columns is None else columns)
     known = robot.description.values
     names, bounds = fitted(robot, estimate, fix)
-    if not names:
-        raise UsageError("no parameter is left to fit: give one to ", Argument("estimate"))
     priors: dict[str, object] = {name: each.prior for name, each in told.parameters.items() if each and each.prior}
     priors = {name: [str(part) for part in priors[name]] for name in names if name in priors}  # type: ignore[attr-defined]
     if prior is not None:
@@ -206,16 +204,25 @@ def _of_parameters(robot: Robot, given: object, word: str) -> dict[str, Expressi
 
 
 def fitted(robot: Robot, estimate: object, fix: object) -> tuple[list[str], dict[str, object]]:
-    """The parameters that are fitted, in the order of the file, and what is said of the bounds of all that might be."""
+    """The parameters that are fitted, in the order of the file, and what is said of the bounds of all that might be.
+
+    The file fixes none that ``estimate`` names. Raises UsageError where none is left.
+    """
     told = robot.file.fit or Fit()
     names, bounds = _estimated(robot, estimate, told)
-    fixed = _fixed(robot, names, told) if fix is None else arguments.names(fix, names, "fix", _FITTED)
-    return [name for name in names if name not in fixed], bounds
-
-
-def _fixed(robot: Robot, names: Sequence[str], told: Fit) -> list[str]:
-    """Those that the file leaves as they are."""
-    return [name for name in ([told.fix] if is_a(told.fix, str) else told.fix) if name in names]
+    of_file = () if estimate is not None else [told.fix] if is_a(told.fix, str) else told.fix
+    fixed = of_file if fix is None else arguments.names(fix, names, "fix", _FITTED)
+    left = [name for name in names if name not in fixed]
+    if not left:
+        held = listing(name for name in names if name in fixed)
+        if not names:
+            why = ["give one to ", Argument("estimate")]
+        elif fix is None:
+            why = [f"the file's fix holds {held}; name one in ", Argument("estimate")]
+        else:
+            why = [Argument("fix"), f" holds {held}; leave it out, or name others in ", Argument("estimate")]
+        raise UsageError("no parameter is left to fit: ", *why)
+    return left, bounds
 
 
 def _estimated(robot: Robot, estimate: object, told: Fit) -> tuple[list[str], dict[str, object]]:

@@ -13,6 +13,7 @@ from thinned import rare
 import kronbot
 from kronbot.description.expressions.expression import parse
 from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
+from kronbot.library.fit import fitted
 from kronbot.mechanics.estimation import knowledge
 from kronbot.mechanics.estimation.knowledge import Combination, Knowledge
 from kronbot.mechanics.estimation.least_squares import TUNING
@@ -504,6 +505,16 @@ def test_what_is_said_of_columns_that_are_not_measured_is_told_of_a_file():
         warnings = filed.fit(**asked, estimate="l").warnings
         for told in ("sigma of torque", "offset of endpoint.y"):
             assert f"the file's {told} changes nothing: no such column is measured in these data" in warnings
+
+
+def test_what_is_named_to_be_estimated_is_not_fixed_by_the_file():
+    robot = kronbot.loads(SMALL + "fit: {data: rows.csv, fix: [l, k, mp, off]}\n")
+    for asked, left in ((("l", None), ["l"]), ((["k", "l"], "k"), ["l"]), ((None, ["mp", "off"]), ["l", "k"])):
+        assert fitted(robot.model, *asked)[0] == left
+    with pytest.raises(UsageError, match="left to fit: the file's fix holds l, k, mp, off; name one in estimate"):
+        robot.fit()
+    with pytest.raises(UsageError, match="left to fit: fix holds k; leave it out, or name others in estimate"):
+        robot.fit(estimate="k", fix="k")
 
 
 def test_units_are_no_question_where_a_fit_ends_well():
