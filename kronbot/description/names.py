@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -72,9 +72,14 @@ def moving_frames(links: Iterable[str]) -> tuple[str, ...]:
 
 
 def frames(robot: RobotFile) -> tuple[str, ...]:
-    """Names of all frames, the one that does not move last: ``base``, or ``world`` where a link is called base."""
+    """Names of all frames, the one that does not move last: ``world``, and ``base`` where that is no link."""
     links = carriers(robot)
-    return (*moving_frames(links), WORLD if BASE in links else BASE)
+    return (*moving_frames(links), *fixed_frames(links))
+
+
+def fixed_frames(links: Collection[str]) -> tuple[str, ...]:
+    """The names that the frame that does not move has."""
+    return (WORLD,) if BASE in links else (WORLD, BASE)
 
 
 def carriers(robot: RobotFile) -> tuple[str, ...]:

@@ -8,13 +8,13 @@ from kronbot.description.checks.motions import check_in_time
 from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import not_negative, positive
 from kronbot.description.element import LACKS, MAKES
-from kronbot.description.names import BASE, WORLD, is_fixed_frame, moving_frames
+from kronbot.description.names import WORLD, fixed_frames, is_fixed_frame, moving_frames
 from kronbot.description.wording import quote
 
 
 def check_ends(element: View, carriers: tuple[str, ...]) -> None:
     """Report frames that are unknown, an element that joins nothing, and keys that its kind lacks or cannot have."""
-    known = (*moving_frames(carriers), *((WORLD,) if BASE in carriers else (BASE, WORLD)))
+    known = (*moving_frames(carriers), *fixed_frames(carriers))
     ends, via = element["between"].items, element["via"].items
     if len(via) > limits.VIA:
         element["via"].refuse(f"{len(via)} points on the way, at most {limits.VIA} are allowed")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from casadi import SX
 
 from kronbot.description.choices import XYZ
-from kronbot.description.names import WORLD, frames
+from kronbot.description.names import WORLD, carriers, moving_frames
 from kronbot.description.outputs import KINDS, named
 from kronbot.errors import UsageError
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
@@ -72,7 +72,7 @@ def of_statics(robot: Robot) -> dict[str, Column]:
     known: list[Column] = []
     for word in ("endpoint", "displacement", "displacement_hub"):
         known += [Column(f"{word}.{axis}", word, "", i, "m") for i, axis in enumerate(XYZ)]
-    for name in frames(robot.file)[:-1]:
+    for name in moving_frames(carriers(robot.file)):
         known += [each for axis in XYZ for each in of_frame(robot, name, axis)]
     known += torques(robot).values()
     for gauge in robot.file.statics.gauges:
