@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from kronbot.description import scalars
+from kronbot.description import foreign, scalars
 from kronbot.description.choices import Fitted, Initial, Loss
 from kronbot.description.entries import Quantity, Text
 from kronbot.description.marks import Check, Field
@@ -21,6 +22,7 @@ class Estimated:
     least: Annotated[Quantity | None, Field(alias="from", description="lower bound")] = None
     most: Annotated[Quantity | None, Field(alias="to", description="upper bound")] = None
     prior: Annotated[tuple[Quantity, Quantity] | None, Field(description="mean and standard deviation")] = None
+    foreign: ClassVar[Mapping[str, str]] = foreign.ESTIMATED
 
 
 @dataclass(frozen=True)
@@ -55,3 +57,4 @@ class Fit:
     starts: Annotated[int, Check(scalars.whole), Field(description="searches from drawn places")] = 1
     seed: Annotated[int, Check(scalars.whole), Field(description="of what is drawn")] = 0
     steps: Annotated[int, Check(scalars.whole), Field(description="most steps of a search")] = 200
+    foreign: ClassVar[Mapping[str, str]] = foreign.FIT

@@ -75,6 +75,41 @@ DRIVE: Final[Mapping[str, str]] = {
     **_said("PID controllers stand in control: {JOINT: {pid: {kp: , ki: , kd: }}}, beside 'simulate'", "pid pi ki"),
     **_said("it is torque: 3, in N m or N", "force effort"),
 }
+_BOUNDS = "bounds bound limits lower upper min max range"
+_PRIOR = "prior priors mean std deviation"
+_VALUES = "values stand in the file's 'parameters', beside this block"
+_BEHIND = "it is asked behind the command, not in the file"
+FIT: Final[Mapping[str, str]] = {
+    **_said(
+        "what is fitted stands in parameters: {EI: , L: {from: 0, to: 1}}", "estimate estimates unknowns vary free"
+    ),
+    **_said("bounds stand in parameters: {EI: {from: 5, to: 30}}", f"{_BOUNDS} from to"),
+    **_said("it stands in parameters: {EI: {prior: [MEAN, DEVIATION]}}", _PRIOR),
+    **_said(_VALUES, "set start values guess"),
+    **_said(_BEHIND, "order native plan candidates synthetic plot panels view report output format array"),
+}
+ESTIMATED: Final[Mapping[str, str]] = {
+    **_said("bounds are from: 5 and to: 30 here", _BOUNDS),
+    **_said("it is prior: [MEAN, DEVIATION]", "priors mean std deviation sigma"),
+    **_said("the search begins at the value in the file's 'parameters'", "start value initial guess set"),
+}
+_ASKED = (
+    "order q qd qdd tau force frame axes in inverse of terms generalized convergence lock inputs outputs closed_loop "
+)
+_ASKED += (
+    "equilibrium motion duration step period response angles forces moments load loads distributed calibration solver "
+)
+_ASKED += (
+    "buckling start algorithm rtol atol band lqr poles shaper weights effort noise deviation to shortest drive least "
+)
+_ASKED += "effort_limits limits robust after through follow seconds starts delta"
+SWEEP: Final[Mapping[str, str]] = {
+    **_said("options of the question stand in options: {order: 1}, each as it is written behind the command", _ASKED),
+    **_said(_VALUES, "set"),
+    **_said("what varies stands in over: {EI: 5:30:6}", "vary range ranges grid values parameters"),
+    **_said("it is sample: 1024, of distributions in 'over'", "draws samples n"),
+    **_said(_BEHIND, "native workers scheduler strict resume overwrite plot panels view output format array"),
+}
 BEAM: Final[Mapping[str, str]] = {
     **_said(
         "a beam has no material and no section, but mass (kg, rho*A*l), EI: {y: E*Iy, z: E*Iz} and GJ: G*J (N m^2)",

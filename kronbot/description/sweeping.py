@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from kronbot.description import scalars
+from kronbot.description import foreign, scalars
 from kronbot.description.choices import Swept
 from kronbot.description.marks import LIST_OR_VALUE, Check, Field, Tag
 from kronbot.description.wording import Entries
@@ -33,3 +34,4 @@ class Sweep:
     seed: Annotated[int, Check(scalars.whole), Field(description="of the draws")] = 0
     indices: Annotated[bool, Check(scalars.flag), Field(description="Sobol indices of the draws")] = False
     keep: Annotated[Words, Field(description="columns, like max(abs(tip.arm.y)); default: usual ones")] = ()
+    foreign: ClassVar[Mapping[str, str]] = foreign.SWEEP

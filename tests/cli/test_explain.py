@@ -1,5 +1,6 @@
 """``kronbot explain``: a text for everything, true to the options there are."""
 
+import json
 import re
 from importlib import import_module
 
@@ -152,3 +153,29 @@ def test_numbers_of_answers_are_explained(question):
     for name in (*known.numbers, *known.texts):
         stem = re.sub(r"(_locked|_free|_doubt|_error)?(\.[^_]*)?$", "", name)
         assert name in PLAIN or re.search(rf"\b{re.escape(stem)}", everything), name
+
+
+CLAMPED = """
+kronbot: 1
+name: clamped
+gravity: [0, 0, 0]
+parameters: {EI: 15, m: 0.1}
+links:
+  - name: beam
+    joint: {type: fixed}
+    pose: {}
+    flexible: {mass: 1, length: 1, EI: {z: EI}, modes: {v: 2}}
+    payload: {mass: m}
+"""
+
+
+@pytest.mark.parametrize("question", ["fit", "sweep"])
+def test_blocks_of_files_are_as_explained(question, tmp_path, swept_here, capsys):
+    """What pages show of a file's blocks is what the commands ask."""
+    (block,) = re.findall(rf"^    ({question}: .*)$", text(question), re.MULTILINE)
+    (tmp_path / "clamped.yaml").write_text(CLAMPED + block)
+    (tmp_path / "sag.csv").write_text("force.y,displacement.y\n-1,-0.0222\n-2,-0.0444\n")
+    assert run([question, str(tmp_path / "clamped.yaml"), "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    found = {"fit": lambda: told["summary"]["rows"] == 2, "sweep": lambda: len(told["rows"]) == 12}
+    assert found[question]()

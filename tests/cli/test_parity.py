@@ -12,6 +12,9 @@ from kronbot.cli.main import kronbot as program
 from kronbot.cli.output.messages import _OPTIONS
 from kronbot.compute.code import c_code
 from kronbot.description import choices
+from kronbot.description.fitting import Fit
+from kronbot.description.sweeping import Sweep as Swept
+from kronbot.description.validation import keys_of
 from kronbot.errors import UsageError
 from kronbot.library.exporting import Export
 from kronbot.library.robot import Robot
@@ -169,3 +172,12 @@ def test_unknown_names_are_data(ask, name, known):
 def test_the_command_line_words_what_the_library_refuses(given, words, capsys):
     assert run(["linearize", "stacker-numeric", *given]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_files_tell_where_options_of_their_blocks_go():
+    """Every option of a command that a file's block can hold otherwise, or not at all, has a cure there."""
+    common = {"help", "quiet", "debug", "open", "overwrite", "latex"}
+    for block, commands in ((Fit, [program.commands["fit"]]), (Swept, [command_of(name) for name in QUESTIONS])):
+        names = {each for command in commands for param in command.params for each in param.opts}
+        words = {name[2:].replace("-", "_") for name in names if name.startswith("--")} - common
+        assert words <= {*block.foreign, *keys_of(block)}

@@ -194,3 +194,22 @@ def test_words_of_other_programs_have_a_cure():
 def test_a_mapping_where_a_list_of_mappings_is_wanted():
     (told,) = found(("motion:\n", "statics: {loads: {upper: [0, 0, 1]}}\nmotion:\n"))
     assert told.endswith("a list of mappings with keys frame, force, moment is wanted here, not a mapping")
+
+
+def test_options_of_commands_in_blocks_of_the_file():
+    """Where they go; what stands below them is not judged."""
+    told = found(
+        ("links:", "fit: {data: n.csv, estimate: [EI, x/], prior: {EI: [15, foo]}, parameters: {EI: {min: 5}}}\nlinks:")
+    )
+    assert told == [
+        "r:6:20: unknown key 'estimate': what is fitted stands in parameters: {EI: , L: {from: 0, to: 1}}",
+        "r:6:40: unknown key 'prior': it stands in parameters: {EI: {prior: [MEAN, DEVIATION]}}",
+        "r:6:82: unknown key 'min': bounds are from: 5 and to: 30 here",
+    ]
+    told = found(("links:", "sweep: {question: modes, set: {EI: 3}, order: 1, workers: 2}\nlinks:"))
+    assert told == [
+        "r:6:26: unknown key 'set': values stand in the file's 'parameters', beside this block",
+        "r:6:40: unknown key 'order': options of the question stand in options: {order: 1}, each as it is written "
+        "behind the command",
+        "r:6:50: unknown key 'workers': it is asked behind the command, not in the file",
+    ]
