@@ -18,7 +18,7 @@ from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.fit import table
 from kronbot.library.loads import Limits
-from kronbot.library.values import by_index, of_drives
+from kronbot.library.values import by_joint
 from kronbot.model.build import with_values
 from kronbot.model.robot import Robot
 from kronbot.questions.following import Path, followable
@@ -92,7 +92,7 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
     if least == "residual" and not robot.others(frozenset(robot.rigid)):
         raise UsageError(Argument("least", "residual"), ": nothing vibrates here; leave it out")
     places, start = list(robot.rigid), _start(robot, asked["q"])
-    ends = of_drives(robot, by_index(robot, asked["to"], "to"), "to")
+    ends = by_joint(robot, asked["to"], "to")
     goal = np.array([ends.get(place, first) for place, first in zip(places, start.tolist(), strict=True)])
     efforts, limits = _limits(robot, asked)
     low, high = np.array([efforts.get(joint.name, (-np.inf, np.inf)) for joint in robot.joints]).reshape(-1, 2).T
@@ -154,8 +154,10 @@ def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tu
 
 
 def _start(robot: Robot, q: Any) -> Array:
-    """Where the motors stand at first."""
-    given = of_drives(robot, by_index(robot, q, "q"), "q")
+    """Where the motors stand at first. Raises UsageError where there is none."""
+    if not robot.joints:
+        raise UsageError("the robot has no joint, hence nothing to plan")
+    given = by_joint(robot, q, "q")
     return np.array([given.get(place, 0.0) for place in robot.rigid])
 
 

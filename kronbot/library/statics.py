@@ -10,7 +10,7 @@ from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.library.loads import Loads, on_beams, on_frames
-from kronbot.library.values import Values, by_index, indices_of, joint_values, of_drives, outputs_of, points
+from kronbot.library.values import Values, by_index, by_joint, indices_of, joint_values, outputs_of, points
 from kronbot.mechanics.static.equilibria import Given
 from kronbot.model.robot import Robot
 from kronbot.questions.load_cases import Sweep, calibration_angles
@@ -44,7 +44,7 @@ def inquiry(
     """
     method = arguments.choice(solver, STATIC_SOLVERS, "solver")
     places, batch = points(robot, {"q": q})
-    torques = of_drives(robot, by_index(robot, tau, "tau"), "tau")
+    torques = by_joint(robot, tau, "tau")
     if torques and method == "linear":
         raise UsageError("the linear solver is about given angles: leave out ", Argument("tau"), ", or take ", NEWTON)
     if method == "linear" and (places["q"] != robot.undeformed(places["q"])).any():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy.typing as npt
 
 from kronbot.description.choices import ALGORITHMS, AXES
 from kronbot.description.outputs import WORDS
-from kronbot.description.wording import listing, quote, unknown
-from kronbot.errors import Argument, UsageError
+from kronbot.description.wording import counted, listing, quote, unknown
+from kronbot.errors import Argument, UnknownName, UsageError
 from kronbot.floats import Array
 from kronbot.kinds import is_a
 from kronbot.library import arguments
@@ -59,16 +60,42 @@ def joint_values(robot: Robot, given: Values | None, word: str) -> Array | None:
     """Values (joints,), None where nothing is given; joints that are not named are 0."""
     if given is None:
         return None
-    found = of_drives(robot, by_index(robot, given, word), word)
+    found = by_joint(robot, given, word)
     return np.array([found.get(i, 0.0) for i in robot.rigid])
 
 
-def of_drives(robot: Robot, found: dict[int, float], word: str) -> dict[int, float]:
-    """The values by the places of what the joints' drives move. Raises UsageError where one is not a joint's."""
+def by_joint(robot: Robot, given: Values | None, word: str) -> dict[int, float]:
+    """The values given, by the places of what the joints' drives move.
+
+    Raises UsageError like :func:`by_index`, and where one is not a joint's; it lists the joints.
+    """
     moved = {place: joint.driven for joint in robot.joints for place in (joint.index, joint.driven)}
-    if found.keys() - moved.keys():
-        raise UsageError(Argument(word), f" is by joint: {', '.join(joint.name for joint in robot.joints)}")
+    with joints_listed(robot, word):
+        found = by_index(robot, given, word)
+        if found.keys() - moved.keys():
+            raise _no_joint(robot, word) or UsageError(Argument(word), f" is by joint: {listing(_joints(robot))}")
     return {moved[place]: value for place, value in found.items()}
+
+
+@contextmanager
+def joints_listed(robot: Robot, word: str) -> Iterator[None]:
+    """Where a name that nothing has should be that of a joint, joints are listed, and not all coordinates."""
+    try:
+        yield
+    except UnknownName as error:
+        name = str(error.name)
+        raise _no_joint(robot, word) or unknown(
+            name, _joints(robot), Argument(word), ": no joint ", there="; joints are"
+        ) from None
+
+
+def _joints(robot: Robot) -> list[str]:
+    return [joint.name for joint in robot.joints]
+
+
+def _no_joint(robot: Robot, word: str) -> UsageError | None:
+    """The refusal of anything that is by joint, of a robot without any."""
+    return None if robot.joints else UsageError(Argument(word), " is by joint, and the robot has no joint")
 
 
 def points(robot: Robot, given: Mapping[str, Values | None]) -> tuple[dict[str, Array], bool]:
@@ -137,8 +164,8 @@ def _indices(robot: Robot, count: int, word: str) -> Sequence[int]:
     if count not in (robot.n, len(joints)):
         raise UsageError(
             Argument(word),
-            f" got {count} value{'s' if count != 1 else ''}; the robot has {robot.n} coordinates "
-            f"({listing(robot.coordinates)}), {len(joints)} of them joints",
+            f" got {counted(count, 'value')}; the robot has {robot.n or 'no'} coordinates"
+            + (f" ({listing(robot.coordinates)}), {len(joints)} of them joints" if robot.n else ""),
         )
     return range(robot.n) if count == robot.n else joints
 

@@ -157,6 +157,8 @@ def _shafts(robot: Robot, told: Mapping[str, Array], unit: str) -> list[Curve]:
     What nowhere is more than the rounding of the numbers that it is between is none: a joint that has turned far.
     """
     names, shafts = robot.coordinates, list[Curve]()
+    if not robot.attachments:
+        return shafts
     slack = robot.undeformed(np.column_stack([told[name] for name in names]))
     for place in (place for place, *_ in robot.attachments if robot.units[place] == unit):
         twist = Curve(names[place], unit, told[names[place]] - slack[:, place])

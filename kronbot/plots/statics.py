@@ -138,7 +138,8 @@ def draw(result: Result) -> Picture:
 
 def _states(robot: Robot, result: Result) -> np.ndarray:
     """The coordinates (cases, n) of a robot at the order of a result."""
-    return np.column_stack([result.series[name] for name in places_in_statics(robot)] or [np.zeros((1, 0))])
+    cases = len(next(iter(result.series.values())))
+    return np.column_stack([result.series[name] for name in places_in_statics(robot)] or [np.zeros((cases, 0))])
 
 
 def by_order(result: Result) -> dict[str, Result]:

@@ -16,7 +16,7 @@ from kronbot.description.limits import CASES
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import UsageError
 from kronbot.library.arguments import number
-from kronbot.library.values import by_index, of_drives
+from kronbot.library.values import by_index, by_joint, joints_listed
 
 if TYPE_CHECKING:
     from kronbot.library.values import Values
@@ -82,8 +82,9 @@ def warn_of_degrees(robot: Robot, texts: Mapping[int, Sequence[str]], option: st
 
 def of_joints(robot: Robot, text: str | None, option: str) -> Values | None:
     """The same where only joints can have a value."""
-    given = values(robot, text, option)
-    of_drives(robot, by_index(robot, given, option), option)
+    with joints_listed(robot, option):
+        given = values(robot, text, option)
+    by_joint(robot, given, option)
     return given
 
 

@@ -179,7 +179,12 @@ class _Sheet:
                     raise RowError([wrong])
                 hint = did_you_mean(name, known)
                 others = "kronbot sweep --cases takes others"
-                hint = hint or f"; keep only the columns of coordinates, which are {listing(known)}; {others}"
+                keep = (
+                    f"keep only the columns of coordinates, which are {listing(known)}"
+                    if known
+                    else "the robot has none"
+                )
+                hint = hint or f"; {keep}; {others}"
                 message = f"the header must name coordinates, {quote(name)} is none{hint}"
                 raise RowError([line.mistake(message, i)])
             if name in names:

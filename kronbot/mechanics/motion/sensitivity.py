@@ -141,7 +141,7 @@ def _sum(weights: Sequence[float], parts: Sequence[MX]) -> MX:
 
 def _size(error: MX, start: MX, end: MX, tolerances: MX) -> MX:
     scale = tolerances[1] + tolerances[0] * casadi.fmax(casadi.fabs(start), casadi.fabs(end))
-    return MX(casadi.norm_2(error / scale) / start.numel() ** 0.5)
+    return MX(casadi.norm_2(error / scale) / max(1, start.numel()) ** 0.5)
 
 
 @dataclass(frozen=True)

@@ -309,8 +309,8 @@ class SimulatedAnswers:
             found, between, largest = follower.follow(stretches, grid, start.ravel(order="F"), times)
             if largest <= STALE:
                 break
-        run.seen[0].states[record.first + 1 : record.last] = found[ends].reshape(-1, *shape).swapaxes(1, 2)
-        for seen, part in zip(run.seen[1:], between.reshape(-1, count, *shape), strict=True):
+        run.seen[0].states[record.first + 1 : record.last] = found[ends].reshape(len(ends), *shape).swapaxes(1, 2)
+        for seen, part in zip(run.seen[1:], between.reshape(len(late) - 1, count, *shape), strict=True):
             seen.states[rows] = part.swapaxes(1, 2)
         lost = [~np.isfinite(seen.states[rows]).all(axis=(1, 2)) for seen in run.seen]
         run.lost[rows] = np.any(lost, axis=0)

@@ -116,10 +116,11 @@ def sort_out(
     chosen = _chosen(outputs, only)
     if not chosen:
         kinds = {name.partition(".")[0].partition("[")[0]: name for name in reversed([*every])}
-        raise UsageError(
-            f"{named.table.name}: no column is an answer to compare with, of {listing(named.names)}; such are "
-            f"{listing(reversed(kinds.values()))}; ", Argument("columns"), " says what makes one of others",
-        )  # fmt: skip
+        refused = f"{named.table.name}: no column is an answer to compare with, of {listing(named.names)}; "
+        if not kinds:
+            raise UsageError(f"{refused}this robot has none to this question")
+        such = f"such are {listing(reversed(kinds.values()))}; "
+        raise UsageError(refused, such, Argument("columns"), " says what makes one of others")
     numbers = named.numbers([*given.values(), *(column.name for column in chosen), *marks])
     measured = np.array([numbers[column.name] for column in chosen]).T.copy()
     _complete_rotations(chosen, measured)

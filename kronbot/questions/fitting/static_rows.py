@@ -55,8 +55,8 @@ def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[Rows, Sorted]
     if still:
         verb = "is" if len(still) == 1 else "are"
         told.notes.append(f"{listing(still)} {verb} not in {named.table.name}: 0 in every row")
-    rows = Rows(told.columns, told.measured, np.array(angles).T, np.array([*wrench, *loads]).T, frames)
-    return rows, told
+    turned = np.array(angles).reshape(len(angles), len(none)).T  # without a joint, too
+    return Rows(told.columns, told.measured, turned, np.array([*wrench, *loads]).T, frames), told
 
 
 def _inputs(robot: Robot, names: Sequence[str]) -> dict[str, str]:
