@@ -19,7 +19,7 @@ from kronbot.mechanics.linear.null_spaces import null_space
 from kronbot.mechanics.linear.pole import Pole, without_noise
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import poles as found_poles
-from kronbot.mechanics.linear.stability import judge
+from kronbot.mechanics.linear.stability import BY_CHANCE, judge
 from kronbot.model.build import build
 from kronbot.questions.linearize import Choice, Linearization, Point
 from kronbot.questions.modes import vibration
@@ -576,6 +576,45 @@ def test_energy_does_not_judge_where_other_numbers_break_its_symmetry():
     one = np.diag([1.0, 0.0])
     assert said(one, np.diag([1.0, 2]), [(one, np.diag([1.0, 2.1]))]) == "stable"
     assert said(one, np.diag([1.0, 2]), [(np.diag([1.0, -0.01]), np.diag([1.0, 2]))]) == "undecided"
+
+
+GIMBAL = """
+kronbot: 1
+name: gimbal
+gravity: [0, 0, 0]
+parameters: {J: 0.002}
+links:
+  - {name: outer, joint: {type: revolute, name: psi}, pose: {},
+     rigid: {mass: 0.5, inertia: {Ixx: 0.002, Iyy: 0.002, Izz: 0.0028}}}
+  - {name: inner, joint: {type: revolute, name: theta}, pose: {rpy: [pi/2, 0, 0]},
+     rigid: {mass: 0.5, inertia: {Ixx: 0.002, Iyy: 0.0021, Izz: 0.0041}}}
+  - {name: rotor, joint: {type: revolute, name: spin}, pose: {rpy: [0, pi/2, 0]},
+     rigid: {mass: 1, inertia: {Ixx: J, Iyy: ACROSS, Izz: 0.002}}}
+"""
+
+
+def test_a_gimbal_is_undamped_where_its_rotor_is_round_by_more_than_chance():
+    """Its nutation, Izz W / sqrt(I_psi I_theta), is on the axis; where Iyy is a rounding more it grows, or decays, at
+    an instant: by 40 digits, and by less than the error that leaves it undecided."""
+    arguments = (np.array([0, 0, 0.3]), np.array([0, 0, 800.0]), np.zeros(3), np.zeros(3), np.zeros(3))
+
+    def nutation(trace):
+        return max(poles(*matrices(trace, *arguments)), key=mp.im)
+
+    for across, begun, said in (("J", "stable, undamped (", ""), ("0.002", "undecided, pole 4 grows at ", BY_CHANCE)):
+        robot = model(GIMBAL.replace("ACROSS", across))
+        found = about(robot, {"spin": 0.3}, {"spin": 800.0})
+        verdict = found.summary["verdict"]
+        assert verdict.startswith(begun) and said in verdict
+        trace = traced(robot)
+        with mp.workdps(40):
+            pole = nutation(trace)
+            assert abs(pole.imag - 1.6 / mp.sqrt(0.0069 * 0.0061)) < 1e-12 and abs(pole.real) < 1e-30
+            if across == "J":
+                continue
+            uneven = [trace.bound * np.where(np.arange(len(trace.bound)) == i, 1 + 2**-52, 1) for i in (0, 1)]
+            rates = [float(nutation(trace.bound_to(bound)).real) for bound in uneven]
+        assert min(rates) < -1e-15 < 1e-15 < max(rates) < found.arrays["accuracy"].values[3, 1]
 
 
 def test_a_verdict_is_there_wherever_poles_are():

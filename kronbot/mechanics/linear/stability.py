@@ -2,12 +2,14 @@
 
 Where forces have a potential with a minimum (K positive on all but free directions) and damping takes energy or none (D
 with a symmetric part >= 0), no deviation grows (Kelvin, Tait and Chetaev); it dies out where every mode is damped. The
-theorem knows no errors: what it needs must be so by structure, and not because numbers happen to be equal.
+theorem knows no errors: what it needs must be so by structure, and not because numbers happen to be equal: words say
+where only that is missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +19,9 @@ from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
 from kronbot.mechanics.linear.null_spaces import echelon
 from kronbot.mechanics.linear.pole import Pole
 from kronbot.records import dataclass
+
+# Said where the theorem would decide if numbers that make it hold were not equal by chance.
+BY_CHANCE = "by energy nothing grows with these numbers, but may with others near them (kronbot explain poles)"
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,9 @@ def judge(system: SecondOrder, poles: Sequence[Pole]) -> Judgement:
         return Judgement("stable, undamped")
     if not open_ or bounded:
         return Judgement("stable")
-    return Judgement("undecided", _words(max(open_, key=lambda each: _most(each[1]))))
+    by_chance = keeps_energy_bounded(replace(system, others=tuple, lasting=None))
+    pole = _words(max(open_, key=lambda each: _most(each[1])))
+    return Judgement("undecided", f"{pole}: {BY_CHANCE}" if by_chance else pole)
 
 
 def _most(pole: Pole) -> float:
