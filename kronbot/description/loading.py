@@ -33,8 +33,9 @@ from kronbot.description.wording import Entries, did_you_mean, listing, quote, u
 from kronbot.description.yaml.composing import compose, compose_leniently
 from kronbot.description.yaml.nodes import Mapping as MappingNode
 from kronbot.description.yaml.nodes import Node, Scalar, find
+from kronbot.description.yaml.nodes import Sequence as SequenceNode
 from kronbot.description.yaml.source import Source
-from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
+from kronbot.errors import Argument, DescriptionError, Mistake, MotionError, UsageError
 from kronbot.system.sealed import demand_same
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -237,6 +238,13 @@ def _have_values(expressions: Iterable[Expression], values: Mapping[str, float |
     return True
 
 
+def _joints(root: Node) -> set[object]:
+    """The names of joints in a tree that nobody has checked."""
+    links = find(root, ("links",))
+    named = [find(link, ("joint", "name")) for link in links.items] if isinstance(links, SequenceNode) else []
+    return {name.value for name in named if isinstance(name, Scalar)}
+
+
 def _overridden(root: Node, overrides: Mapping[str, str]) -> Node:
     """The tree with other expressions in its parameters, each at the place of the one it replaces."""
     parameters = find(root, ("parameters",))
@@ -244,6 +252,10 @@ def _overridden(root: Node, overrides: Mapping[str, str]) -> Node:
     replaced = dict(declared)
     for name, text in overrides.items():
         if name not in declared:
+            if name in _joints(root):
+                raise UsageError(
+                    f"{quote(name)} is a joint and no parameter: ", Argument("q"), " tells where it stands"
+                )
             known = f" (parameters: {listing(declared)})" if declared else " (the robot has no parameters)"
             raise UsageError(f"unknown parameter {quote(name)}{did_you_mean(name, declared) or known}")
         try:

@@ -212,7 +212,8 @@ def demand_supports(robot: Robot, forces: Array) -> None:
     if (borne > SUPPORTED * np.maximum(np.abs(forces).max(axis=1, initial=0.0), 1.0)).any():
         raise UsageError(
             "a floating base has no supports: the weight or the loads move it, and there is no equilibrium; statics "
-            "wants gravity: [0, 0, 0] and loads in balance, springs from the world (elements), or base: {type: fixed}"
+            "wants gravity: [0, 0, 0] and loads in balance, springs from the world (elements), or base: {type: fixed} "
+            "without its rigid"
         )
 
 

@@ -355,6 +355,13 @@ def test_what_is_called_otherwise_here(line, meant, capsys):
         (["modes", "khang", "--set", "EI=3,5"], "decimals are written with a point"),
         (["fit", "khang", "--sigma", "a=1e-5,M[q1,q2]=2,b.x"], "--sigma: 'b.x' should read COLUMN=NUMBER like"),
         (["fit", "khang", "--prior", "EI=1e5,2e4,m"], "--prior: 'm' should read NAME=MEAN,DEVIATION like the others"),
+        (
+            ["fit", "khang", "--differentiate", "--estimate", "m,k"],
+            "--differentiate wants a value (HZ), and the option --estimate follows in its place",
+        ),
+        (["sweep", "modes", "khang", "--over", "--set", "m=1:2:3"], "--over wants a value"),
+        (["modes", "khang", "--set", "--q=1"], "--set wants a value (NAME=VALUE,...), and the option --q follows"),
+        (["modes", "khang", "--set", "qa=1"], "'qa' is a joint and no parameter: --q tells where it stands"),
         (["simulate", "khang", "--band", "2"], "--band is a share, between 0 and 1, not 2: 2 % is 0.02"),
     ],
 )

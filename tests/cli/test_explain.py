@@ -112,6 +112,9 @@ def test_one_text(capsys):
     assert run(["explain", "ordres"]) == 2
     assert "did you mean 'orders'?" in capsys.readouterr().err
     assert run(["explain", "../topics/orders"]) == 2
+    for asked, there in (("robot-file", "file"), ("joint-stops", "stops"), ("Fit_motion", "fit")):
+        assert run(["explain", asked]) == 2
+        assert f"did you mean '{there}'?" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_commands_stand_in_sections(capsys):

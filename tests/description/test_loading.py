@@ -856,6 +856,7 @@ def test_overrides():
     [
         ({"EJ1": "1"}, "unknown parameter 'EJ1' \\(parameters: EI, m3, l, k\\)"),
         ({"m33": "1"}, "unknown parameter 'm33'; did you mean 'm3'?"),
+        ({"q1": "0.5"}, "'q1' is a joint and no parameter: q tells where it stands"),
         ({"EI": "1 +"}, "the value of parameter 'EI': '1 \\+' is not an expression"),
         ({"EI": ""}, "the value of parameter 'EI': an expression is missing"),
         ({"EI": "500*mm"}, "unknown name 'mm'; numbers are in SI units, which are not written: 1e-3 in its place"),

@@ -334,7 +334,8 @@ def test_rates_are_found_from_coordinates():
         ({"t": t**2 + t}, "even steps of t"),
         ({"q1_dot": t}, "'q1_dot' is there already"),
         ({"q1": np.where(t == t[3], np.nan, t)}, "q1 is empty in row 4"),
-        ({"record": np.arange(1600) // 30}, "rows 1 to 30: too short"),
+        ({"record": np.arange(1600) // 263}, r"rows 1 to 263: 263 rows are too short .* wants 264 rows \(1.32 s\)"),
+        ({"record": (np.arange(1600) - 264) // 300}, "rows 1465 to 1600: 136 rows are too short"),
     ]:
         with pytest.raises(UsageError, match=words):
             robot.fit({**told, **change}, **asked)

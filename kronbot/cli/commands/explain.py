@@ -44,13 +44,16 @@ def titles(kind: str = "*") -> dict[str, str]:
 
 def text(topic: str) -> str:
     """The text on a topic. Raises UsageError that guesses what was meant."""
-    from kronbot.description.wording import did_you_mean, listing, quote
+    from kronbot.description.wording import did_you_mean, listing, meant, quote
 
     found = list(FOLDER.glob("*/*.md"))
     for path in found:
         if path.stem == topic.casefold():
             return _read(path)
-    hint = did_you_mean(topic, (path.stem for path in found))
+    names = [path.stem for path in found]
+    words = re.split(r"[\W_]+", topic.casefold())[::-1]  # what is meant stands last: robot-file
+    whole = next((word for word in words if word in names), None)
+    hint = meant(topic, whole) if whole else did_you_mean(topic, names)
     word = re.compile(rf"\b{re.escape(topic)}\b", re.IGNORECASE)
     inside = sorted(path.stem for path in found if word.search(_read(path)))
     if inside:

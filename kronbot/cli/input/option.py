@@ -64,9 +64,19 @@ class Option(click.Option):
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
         """What is given, as if it had been given once."""
         given = opts.get(self.name)
+        if isinstance(given, list) and not ctx.resilient_parsing:
+            self._demand_values(given, ctx.command)
         if isinstance(given, list) and not self.multiple:
             opts = {**opts, self.name: given[-1] if len(given) == 1 or ctx.resilient_parsing else self._together(given)}
         return super().consume_value(ctx, opts)
+
+    def _demand_values(self, given: Sequence[object], command: click.Command) -> None:
+        """Raise UsageError where the next option stands in the place of a value."""
+        options = {word for each in command.params if isinstance(each, click.Option) for word in each.opts}
+        words = (text.partition("=")[0] for text in given if isinstance(text, str))
+        if met := next((word for word in words if word in options), None):
+            form = f" ({self.metavar})" if self.metavar else ""
+            raise UsageError(f"{self.opts[0]} wants a value{form}, and the option {met} follows in its place")
 
     def _together(self, given: Sequence[str]) -> str:
         name = self.opts[0]

@@ -79,8 +79,12 @@ def _edge(t: Array, passing: Filter, where: str) -> tuple[float, int]:
     if not cutoff < rate / 2:
         raise UsageError(Argument("differentiate"), f" must be below half the rate of the rows, {rate / 2:.4g} Hz")
     edge = np.ceil(PERIODS * rate / cutoff)  # infinite where the cut-off is next to nothing
-    if not edge < len(t) or len(t) < 2 * (edge + passing.end(rate)) + 6 * ORDER:
-        raise UsageError(f"{where}: too short for a cut-off of {cutoff:g} Hz at {rate:.4g} rows a second")
+    least = 2 * (edge + (passing.end(rate) if np.isfinite(edge) else 0)) + 6 * ORDER
+    if len(t) < least:
+        raise UsageError(
+            f"{where}: {len(t)} rows are too short for a cut-off of {cutoff:g} Hz at {rate:.4g} rows a second, which "
+            f"wants {least:.12g} rows ({least / rate:.4g} s) or more; a higher cut-off wants fewer"
+        )
     return rate, int(edge)
 
 
