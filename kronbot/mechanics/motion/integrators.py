@@ -36,6 +36,7 @@ GROWTH = 64
 # Evaluations that tell which family of CVODES suits a robot.
 TRIAL = 1000
 EVALUATIONS_PER_JACOBIAN = 15
+EVALUATIONS_PER_STEP = 1.6
 # Nodes of the rate times numbers of the state beyond which no Jacobian is made, of about half as many instructions:
 # it would take most of the time (of 24 spatial links with 4 shapes each nine tenths).
 MOST_OF_JACOBIAN = 2_000_000
@@ -69,12 +70,14 @@ class Cvodes(Integrator):
         super().__init__(ode, tolerances)
         piece, elapsed = SX.sym("piece", 2), SX.sym("elapsed")
         start, scale = casadi.vertsplit(piece)
-        expression = scale * self.rate_at(start + scale * elapsed)
-        without = casadi.n_nodes(expression) * ode.x.numel() > MOST_OF_JACOBIAN
-        self.rates = _Rates(elapsed, ode.x, casadi.vertcat(piece, self.symbols), expression, without)
+        self.states = ode.x.numel() - ode.unseen
+        rate, squares = casadi.vertsplit(scale * self.rate_at(start + scale * elapsed), [0, self.states, ode.x.numel()])
+        without = casadi.n_nodes(rate) * self.states > MOST_OF_JACOBIAN
+        symbols = elapsed, ode.x[: self.states, :], casadi.vertcat(piece, self.symbols)
+        self.rates = _Rates(*symbols, rate, squares, without)
         self.options: dict[str, Any] = {
-            "reltol": self.tolerances.rtol,
-            "abstol": self.tolerances.atol,
+            "reltol": tolerances.rtol,
+            "abstol": tolerances.atol,
             "max_num_steps": STEP_LIMIT,
             "max_step_size": LENGTH / STEPS,
             "disable_internal_warnings": True,
@@ -168,11 +171,12 @@ class Cvodes(Integrator):
         # Pieces up to where a contact changes have any length.
         solver = self._integrator(tuple(grid.tolist()), family, _rounded(first) if self.contacts else first)
         with redirect_stderr(StringIO()):  # CasADi prints what it makes of a Ctrl-C
-            states = solver(x0=x, p=np.concatenate([[t, scale], self.bound]))["xf"]
+            found = solver(x0=x[: self.states], p=np.concatenate([[t, scale], self.bound]))
         statistics = solver.stats()
         self.steps += int(statistics["nsteps"])
         self.evaluations += int(statistics["nfevals"])
-        return np.asarray(states).T[places]
+        states, squares = (np.asarray(found[name]).T for name in ("xf", "qf"))
+        return np.hstack([states, x[self.states :] + squares])[places]
 
     def _integrator(self, grid: tuple[float, ...], family: str, first: float) -> casadi.Function:
         codes = tuple(native.code() for native in self.natives)
@@ -198,11 +202,14 @@ class _Rates:
     each would derive its own (as long as some 5,000 evaluations). ``without`` it has derivatives in one direction at a
     time, and an empty matrix in the place of the Jacobian, which CasADi makes in any case.
 
+    What no step is to see are quadratures, ``squares``: Newton's iterations end when what is seen has converged, and
+    what lags behind in each step may grow without bound.
+
     ``groups`` are what may be native code by itself, as an evaluation of the rate takes them: the rate is asked for so
     much oftener than the Jacobian, which is longer, that it may pay alone.
     """
 
-    def __init__(self, t: SX, x: SX, p: SX, rate: SX, without: bool) -> None:
+    def __init__(self, t: SX, x: SX, p: SX, rate: SX, squares: SX, without: bool) -> None:
         n, inputs = x.numel(), ["t", "x", "p"]
         matrix, of_the_rate = SX(n, n) if without else casadi.jacobian(rate, x), [*inputs, "out_ode"]
         outputs = ["jac_ode_t", "jac_ode_x", "jac_ode_p"]
@@ -217,22 +224,24 @@ class _Rates:
             self.known |= {"enable_forward": True, "enable_reverse": True, "jac_penalty": 4 / n, "ad_weight": 0.5}
         self.rate = casadi.Function("scaled", [t, x, p], [casadi.densify(rate)], inputs, ["ode"])
         self.jacobian = jacobian(matrix)
+        self.squares = casadi.Function("squares", [t, x, p], [casadi.densify(squares)], inputs, ["quad"])
         self.groups: list[dict[casadi.Function, float]]
         if without:
             self.groups = [{self.rate: 1.0, self.rate.forward(1): 1.0}]
         else:  # of the Jacobian beside the rate CasADi looks at the pattern alone
             pattern = jacobian(SX(matrix.sparsity(), 0.0))
             self.groups = [{self.rate: 1.0, pattern: 0.0}, {self.jacobian: 1 / EVALUATIONS_PER_JACOBIAN}]
+        self.groups += [{self.squares: 1 / EVALUATIONS_PER_STEP}] if squares.numel() else []
 
     def by(self, codes: _Codes) -> dict[str, MX]:
         """The problem, by the native code that there is of the groups."""
-        parts = [self.rate, self.jacobian]
-        for i, code in enumerate(codes):
-            parts[i] = parts[i] if code is None else code.function
+        compiled = zip(self.groups, codes, strict=True)
+        native = {next(iter(group)): code.function for group, code in compiled if code is not None}
+        rate, jacobian, squares = (native.get(each, each) for each in (self.rate, self.jacobian, self.squares))
         given = {name: MX.sym(name, self.rate.sparsity_in(name)) for name in self.rate.name_in()}
-        symbols, known = [*given.values()], self.known | {"custom_jacobian": parts[1]}
-        function = casadi.Function("scaled", symbols, [parts[0](*symbols)], [*given], ["ode"], known)
-        return given | {"ode": function(*symbols)}
+        symbols, known = [*given.values()], self.known | {"custom_jacobian": jacobian}
+        function = casadi.Function("scaled", symbols, [rate(*symbols)], [*given], ["ode"], known)
+        return given | {"ode": function(*symbols), "quad": squares(*symbols)}
 
 
 class Radau(Integrator):
