@@ -7,16 +7,19 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
 from kronbot.plots.foreign import import_matplotlib, with_fonts
 from kronbot.plots.lettering import in_lines, width
+from kronbot.system.forking import AtWork
+from kronbot.system.interruption import OwnErrors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,6 +75,7 @@ TIMELESS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"Creati
 # Rows of panels by name; a panel named in neighbouring cells covers them all.
 Mosaic = Sequence[Sequence[str]]
 Given = ParamSpec("Given")
+_DRAWING = RLock()
 
 
 def demand_suffix(file: str) -> None:
@@ -86,8 +90,9 @@ def demand_suffix(file: str) -> None:
 def demand_matplotlib() -> None:
     """Raise UsageError where it is not there, or cannot begin."""
     try:
-        if "matplotlib" not in sys.modules:
-            import_matplotlib()
+        with _turn():
+            if "matplotlib" not in sys.modules:
+                import_matplotlib()
     except ImportError:
         raise UsageError("pictures need matplotlib: pip install 'kronbot[plot]'") from None
     except (OSError, ValueError) as error:
@@ -146,15 +151,23 @@ class Picture(Mapping[str, "Axes"]):
 
 
 @contextmanager
-def look() -> Iterator[None]:
-    """Draw in the common look. Raises OSError where no font can be read."""
-    mpl = with_fonts()
-    with mpl.rc_context(), warnings.catch_warnings():
-        mpl.rcdefaults()
-        mpl.rcParams.update(LOOK)
-        # Names may hold letters that no font at hand has: they become boxes, which needs no further words.
-        warnings.filterwarnings("ignore", message="Glyph|constrained_layout")  # signs and panels without room
+def _turn() -> Iterator[None]:
+    """One thread at a time: matplotlib has one set of settings, of fonts, one parser of formulas. Forks wait for it."""
+    with AtWork() as part, nullcontext() if part else OwnErrors(), _DRAWING:
         yield
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Draw in the common look, and alone. Raises OSError where no font can be read."""
+    with _turn():
+        mpl = with_fonts()
+        with mpl.rc_context(), warnings.catch_warnings():
+            mpl.rcdefaults()
+            mpl.rcParams.update(LOOK)
+            # Names may hold letters that no font at hand has: they become boxes, which needs no further words.
+            warnings.filterwarnings("ignore", message="Glyph|constrained_layout")  # signs and panels without room
+            yield
 
 
 def drawn(draw: Callable[Given, Picture]) -> Callable[Given, Picture]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -64,14 +65,17 @@ def value(cell: Any) -> npt.NDArray[Any]:
     return np.array(cell["real"]) + 1j * np.array(cell["imag"]) if isinstance(cell, dict) else np.array(cell)
 
 
-def sound(cell: Any) -> bool:
-    """Whether a cell is one that arrays and tables can hold."""
-    if cell is None or type(cell) in (bool, float):
+def sound(cell: Any, whole: bool) -> bool:
+    """Whether a cell is one that arrays and tables can hold: finite, and no array unless it may be a ``whole`` one."""
+    if cell is None or type(cell) is bool:
         return True
     try:
+        if type(cell) is float:
+            return math.isfinite(cell)
         if type(cell) is str:
             return bool(cell.encode() or True)
-        return value(cell).dtype.kind in "biufc"
+        own = value(cell)
+        return own.dtype.kind in "biufc" and (whole or not own.ndim) and bool(np.isfinite(own).all())
     except (KeyError, TypeError, ValueError, OverflowError):  # an encoding that is none is a ValueError
         return False
 

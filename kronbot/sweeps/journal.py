@@ -219,7 +219,10 @@ class Journal:
 def _doubts(content: bytes, start: int, stop: int) -> tuple[Doubt, ...]:
     try:
         found = tuple(Doubt(*each) for each in json.loads(content))
-        if all((type(each.text), type(each.first), type(each.cases)) == (str, int, int) for each in found):
+        if all((type(each.text), type(each.first), type(each.cases)) == (str, int, int) for each in found) and all(
+            each.text.encode() and start < each.first <= stop and 0 < each.cases <= stop + 1 - each.first
+            for each in found
+        ):
             return found
     except (TypeError, ValueError, RecursionError):
         pass

@@ -8,12 +8,11 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, groupby
-from typing import BinaryIO, NamedTuple, Protocol
+from itertools import chain, groupby, repeat
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from kronbot.errors import Failure, UsageError
 from kronbot.sweeps.cells import sound
-from kronbot.sweeps.kept import Kept
 from kronbot.sweeps.work import Done, Task, line
 from kronbot.system.saving import Target, publish
 from kronbot.version import __version__
@@ -166,7 +165,8 @@ def _cell(value: object) -> object:
 def rows(done: Done) -> list[list[object]]:
     """The rows of a chunk as values; what is kept unseen comes last. Raises KronbotError where these are none."""
     try:
-        found: list[list[object]] = json.loads(b"[" + done.text[:-1].replace(b"\n", b",") + b"]")
+        text = b"[" + done.text[:-1].replace(b"\n", b",") + b"]"
+        found: list[list[object]] = json.loads(text, parse_constant=_no_number)
         if all(isinstance(row, list) for row in found):
             return found
     except (ValueError, RecursionError):
@@ -174,20 +174,37 @@ def rows(done: Done) -> list[list[object]]:
     raise _not_written(done)
 
 
-def demand_written(done: Done, kept: Kept) -> None:
-    """Raise KronbotError for rows that no sweep with these columns has written of its cases: who resumes believes them.
+def demand_written(done: Done, task: Task) -> None:
+    """Raise KronbotError for rows that no sweep has written of these cases: who resumes believes them.
 
     Files of folders are called by what says which case a row is of.
     """
-    found, names = rows(done), kept.header
-    cases, wanted = [row[0] if row else None for row in found], [*range(done.start + 1, done.stop + 1)]
+    found, kept, names = rows(done), task.kept, task.kept.header
+    cases: list[Any] = [row[0] if row else None for row in found]
+    wanted = [*range(done.start + 1, done.stop + 1)]
     if not all(type(case) is int for case in cases) or [case for case, _ in groupby(cases)] != wanted:
         raise _not_written(done)
-    alone = kept.rows or len(found) == len(wanted)
-    if not alone or not all(len(row) == len(names) + len(kept.unseen) for row in found):
+    last = len(names) - 1
+    errors = [row[last] if len(row) > last else None for row in found]
+    widths = [len(names) + (len(kept.unseen) if error is None else 0) for error in errors]
+    if [*map(len, found)] != widths or not (kept.rows or len(found) == len(wanted)):
         raise _not_written(done)
-    if not all(map(sound, chain.from_iterable(row[: len(names)] for row in found))):
+    whole = [*map({*kept.whole}.__contains__, names)]
+    if not all(all(map(sound, row, chain(whole, repeat(True)))) for row in found):
         raise _not_written(done)
+    told = [error for error in errors if error is not None]
+    if len(told) != done.failed or not all(type(error) is str for error in told):
+        raise _not_written(done)
+    # As text: 1, 1.0 and true are equal.
+    varied = [line([*values]) for values in task.cases.rows(done.start, done.stop)]
+    own = (line(row[1 : 1 + len(kept.varied)]) for row in found)
+    if any(text != varied[case - wanted[0]] for text, case in zip(own, cases, strict=True)):
+        raise _not_written(done)
+
+
+def _no_number(token: str) -> object:
+    """JSON has no NaN and no infinity, though Python reads them."""
+    raise ValueError(token)
 
 
 def _not_written(done: Done) -> Failure:

@@ -75,7 +75,7 @@ class Place:
             try:
                 with self._going_on(journal, task.cases.count):
                     for done in journal.chunks():
-                        demand_written(done, begun.kept)
+                        demand_written(done, begun)
                     for done in compute(begun, journal.spans):
                         journal.add(done)
                     self.form.save(target, begun, journal.chunks)

@@ -373,6 +373,10 @@ RULES = {
         robot("flexible: {mass: 1, EI: {z: 1}, modes: {v: 2}, damping: {ratio: [0, 0, 0]}}\n"),
         ["9:69: one ratio for each of the 2 modes is wanted here, not 3"],
     ),
+    "no ratios of the whole": (
+        robot("flexible: {mass: 1, EI: {z: 1}, modes: {v: 1}}\n", more="damping: {ratios: []}\n"),
+        ["10:19: at least one ratio is wanted here"],
+    ),
     "negative ratio": (
         robot("flexible: {mass: 1, EI: {z: 1}, modes: {v: 1}, damping: {ratio: [-1]}}\n"),
         ["9:70: a damping ratio must be at least 0, it is -1"],

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -44,6 +45,19 @@ def switching():
     sys.setswitchinterval(5e-5)
     yield
     sys.setswitchinterval(before)
+
+
+@pytest.mark.slow
+def test_pictures_of_one_answer_in_many_threads(switching, tmp_path):
+    """As files and as notebooks show them: one at a time, with the bytes of one alone, whose ticks hold formulas."""
+    answer = kronbot.load("khang").simulate(0.02, 0.01)
+    files = [tmp_path / f"{k}.svg" for k in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        figures = [*pool.map(lambda file: answer.plot(file, panels="energy"), files)]
+        shown = {*pool.map(lambda figure: figure._repr_png_(), figures)}
+    alone = answer.plot(tmp_path / "alone.svg", panels="energy")
+    assert {file.read_bytes() for file in files} == {(tmp_path / "alone.svg").read_bytes()}
+    assert shown == {alone._repr_png_()}
 
 
 @pytest.mark.slow

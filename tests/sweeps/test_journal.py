@@ -285,7 +285,23 @@ UNWRITTEN = (
     "[-1,2.0,4.0,3,null]",    "[3.0,2.0,4.0,3,null]", "[true,2.0,4.0,3,null]", "[3,2.0,4.0,null]",
     "[3,2.0,4.0,3,null]\n[3,2.0,4.0,3,null]",
     '[3,2.0,{"real":1},3,null]', f"[3,2.0,1{400 * '0'},3,null]", "[3,2.0,[1,[2,3]],3,null]", '[3,2.0,4.0,3,"\\ud800"]',
+    # Arrays where a value is single, tokens that JSON has not, errors that are no texts or not counted, other cases.
+    "[3,2.0,[1,2],[[3]],null]", "[3,2.0,NaN,3,null]", "[3,2.0,-1e999,3,null]", "[3,2.0,4.0,3,5]", '[3,2.0,4.0,3,"no"]',
+    '[3,2.0,{"real":1,"imag":NaN},3,null]', "[3,99,4.0,3,null]", "[3,2,4.0,3,null]", "[3,[2.0],4.0,3,null]",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("told", ['["x",-5,-5]', f'["x",{10**30},1]', f'["x",3,{10**30}]', '["x",4,1]', '["x",3,2]'])
+def test_warnings_of_cases_that_are_not_there_are_refused(tmp_path, told):
+    """Where somebody has made a sum for them."""
+    sweep = swept(Cheap(), {"EI": "0:8:9"}, place=Place.named(f"{tmp_path}/it.csv", resume=True))
+    rows, doubts = b"[3,2.0,4.0,3,null]\n", f"[{told}]\n".encode()
+    head = b'{"cases":[2,3],"failed":0,"bytes":%d,"told":%d,"sum":%d}\n'
+    content = head % (len(rows), len(doubts), zlib.crc32(rows + doubts)) + rows + doubts
+    key = json.dumps(sweep.task.key).encode()[1:]
+    (tmp_path / "it.csv.part").write_bytes(b'{"kronbot sweep": 1, ' + key + b"\n" + content)
+    with pytest.raises(KronbotError, match="the warnings of cases 3 to 3 are not as a sweep has written them"):
+        list(sweep.chunks())
 
 
 @pytest.mark.parametrize("form", [".csv", ".json", ".npz", "/"])

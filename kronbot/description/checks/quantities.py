@@ -258,6 +258,8 @@ def _beam_length(link: View, convention: str | None) -> float | None:
 def _measured(root: View) -> None:
     """Refuse ratios that are none, and damping of parts, which was measured with the whole."""
     damping, links = root["damping"], root["links"].items
+    if damping["ratios"].is_list and not damping["ratios"].items:
+        damping["ratios"].refuse("at least one ratio is wanted here")
     for ratio in (*damping["ratios"].items, damping["ratios"]):
         _ratio(ratio)
     own = [link["flexible"]["damping"][key] for link in links for key in ("ratio", "alpha", "beta")]
