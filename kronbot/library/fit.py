@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import IO, TypeAlias
 
 import numpy as np
@@ -32,6 +32,8 @@ Estimated: TypeAlias = str | Sequence[str] | Mapping[str, tuple[NumberLike | Non
 _FITTED = "parameter that is fitted"
 # Most searches, and most steps of one.
 MOST_STARTS, MOST_STEPS = 10_000, 100_000
+# Most parameters of one fit.
+MOST_FITTED = 2000
 # Most rows of a plan, and draws of noise.
 MOST_ROWS = 100_000
 
@@ -62,7 +64,10 @@ def inquiry(
     told = robot.file.fit or Fit()
     expressions = _expressions(told.columns if columns is None else columns)
     known = robot.description.values
-    names, bounds = fitted(robot, estimate, fix)
+    offsets = told.offset if offset is None else _of_parameters(robot, offset, "offset")
+    delays = told.delay if delay is None else _of_parameters(robot, delay, "delay")
+    idle = [] if estimate is not None or told.parameters else _idle(robot, (*offsets.values(), *delays.values()))
+    names, bounds = fitted(robot, estimate, fix, idle)
     priors: dict[str, object] = {name: each.prior for name, each in told.parameters.items() if each and each.prior}
     priors = {name: [str(part) for part in priors[name]] for name in names if name in priors}  # type: ignore[attr-defined]
     if prior is not None:
@@ -103,10 +108,11 @@ def inquiry(
         arguments.count(told.seed if seed is None else seed, "seed", 0, 2**32 - 1),
         arguments.count(told.steps if steps is None else steps, "steps", 1, MOST_STEPS),
         arguments.choice(told.initial if initial is None else initial, INITIALS, "initial"),
-        told.offset if offset is None else _of_parameters(robot, offset, "offset"),
-        told.delay if delay is None else _of_parameters(robot, delay, "delay"),
+        offsets,
+        delays,
         None if cutoff is None else arguments.positive(cutoff, known, "differentiate"),
         [word for word, each in {"sigma": sigma, "offset": offset, "delay": delay}.items() if each is None],
+        idle,
     )
 
 
@@ -203,19 +209,38 @@ def _of_parameters(robot: Robot, given: object, word: str) -> dict[str, Expressi
     return found
 
 
-def fitted(robot: Robot, estimate: object, fix: object) -> tuple[list[str], dict[str, object]]:
+def _idle(robot: Robot, more: Sequence[Expression]) -> list[str]:
+    """Plain numbers on which nothing in the file depends, nor ``more``: no answer tells of them."""
+    definitions, idle = robot.parameters.definitions, {*robot.description.unused}
+    waiting = set[str]().union(*(each.names for each in more))
+    while waiting := waiting & idle:
+        idle -= waiting
+        found = (definitions[name] for name in waiting)
+        waiting = set[str]().union(*(each.names for each in found if each is not None))
+    return [name for name, each in definitions.items() if name in idle and (each is None or each.constant)]
+
+
+def fitted(
+    robot: Robot, estimate: object, fix: object, idle: Collection[str] = ()
+) -> tuple[list[str], dict[str, object]]:
     """The parameters that are fitted, in the order of the file, and what is said of the bounds of all that might be.
 
-    The file fixes none that ``estimate`` names. Raises UsageError where none is left.
+    The file fixes none that ``estimate`` names; ``idle`` ones are left out. Raises UsageError where none is left, and
+    for more than MOST_FITTED.
     """
     told = robot.file.fit or Fit()
     names, bounds = _estimated(robot, estimate, told)
     of_file = () if estimate is not None else [told.fix] if is_a(told.fix, str) else told.fix
     fixed = of_file if fix is None else arguments.names(fix, names, "fix", _FITTED)
-    left = [name for name in names if name not in fixed]
+    left = [name for name in names if name not in fixed and name not in idle]
+    if len(left) > MOST_FITTED:
+        cure = "name those that matter in ", Argument("estimate")
+        raise UsageError(f"{len(left)} parameters are too many to fit, {MOST_FITTED} is the limit: ", *cure)
     if not left:
         held = listing(name for name in names if name in fixed)
-        if not names:
+        if idle and not held:
+            why: list[str | Argument] = [f"nothing in the file depends on {listing(idle)}"]
+        elif not names:
             why = ["give one to ", Argument("estimate")]
         elif fix is None:
             why = [f"the file's fix holds {held}; name one in ", Argument("estimate")]

@@ -11,6 +11,8 @@ def told_of_sweep(robot: Robot, subject: object) -> tuple[Mistake, ...]:
     if (sweep := robot.file.sweep) is None:
         return ()
     from kronbot.library.cases import demand_accepted
-    from kronbot.sweeps.names import in_degrees_of_file
+    from kronbot.sweeps.names import doubts_of_file
 
-    return in_degrees_of_file(robot, sweep, demand_accepted(subject, sweep.question, ()))
+    # As the command line understands it.
+    along = sweep.question == "linearize" and "motion" in sweep.options
+    return doubts_of_file(robot, sweep, demand_accepted(subject, "linearize_along" if along else sweep.question, ()))

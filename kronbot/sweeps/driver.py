@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
+from threading import Lock
 
 from kronbot.errors import UsageError
 from kronbot.records import dataclass
@@ -161,11 +162,15 @@ def in_order(chunks: Iterable[Done]) -> Iterator[Done]:
 
 
 class Remembered:
-    """Chunks that are remembered, for whoever asks again, and so is the error that ended them."""
+    """Chunks that are remembered, for whoever asks again, and so is the error that ended them.
+
+    Iterating raises UsageError while somebody else waits for the next one: another thread, or who is told the progress.
+    """
 
     def __init__(self, chunks: Iterator[Done]) -> None:
         self._coming, self._there = chunks, list[Done]()
         self._error: BaseException | None = None
+        self._turn = Lock()
 
     def __reduce__(self) -> tuple[object, ...]:
         """What is there, of chunks that have all come."""
@@ -177,12 +182,17 @@ class Remembered:
             while i >= len(self._there):
                 if self._error is not None:
                     raise self._error
+                if not self._turn.acquire(blocking=False):
+                    raise UsageError("the sweep is being computed: ask for its rows when they are there")
                 try:
-                    self._there.append(next(self._coming))
+                    if i >= len(self._there):  # else they have come meanwhile
+                        self._there.append(next(self._coming))
                 except StopIteration:
                     return
                 except BaseException as error:
                     self._error = error
                     raise
+                finally:
+                    self._turn.release()
             yield self._there[i]
             i += 1

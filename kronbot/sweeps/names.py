@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from kronbot.description import described
 from kronbot.description.choices import POSE, RPY
@@ -17,8 +16,8 @@ from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.model.robot import Robot
 from kronbot.questions.kinematics import FORMS
 from kronbot.records import dataclass
-from kronbot.sweeps.cases import Cases, Value
-from kronbot.sweeps.grammar import factor, written
+from kronbot.sweeps.cases import Cases, Distribution, Value
+from kronbot.sweeps.grammar import cases, factor, written
 
 XYZ = ("x", "y", "z")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
@@ -267,16 +266,30 @@ def in_degrees(robot: Robot, meant: Mapping[str, Meaning], given: Mapping[str, o
                 return
 
 
-def in_degrees_of_file(robot: Robot, sweep: Sweep, accepted: Collection[str]) -> tuple[Mistake, ...]:
-    """The same of every name of the sweep of the robot's file, at its place; nothing of what is refused there."""
-    told = []
+def doubts_of_file(robot: Robot, sweep: Sweep, accepted: Collection[str]) -> tuple[Mistake, ...]:
+    """What is to be said of every name of the sweep of the robot's file, at its place: that it is refused, or that an
+    angle looks like degrees."""
+    told: list[tuple[tuple[str | int, ...], str, bool]] = []
     named = [("over", *each) for each in sweep.over.items()] + [("cases", *each) for each in sweep.cases.items()]
     for part, name, values in named:
-        given = {name: list(values) if isinstance(values, tuple) else values}
-        with suppress(UsageError):
-            factor(name, given[name])  # what is refused is told there
-            doubts = in_degrees(robot, dict(zip(given, meanings(robot, accepted, [name]), strict=True)), given)
-            told += [(("sweep", part, name), doubt, False) for doubt in doubts]
+        path, given = ("sweep", part, name), {name: list(values) if isinstance(values, tuple) else values}
+        try:
+            meant = meanings(robot, accepted, [name])
+        except UsageError as error:
+            told.append((path, str(error), True))
+            continue
+        try:
+            drawn = isinstance(factor(name, given[name]), Distribution)
+            made = cases(given, None, 1 if drawn else None, 0, False)
+            strange = next(strange_values(robot, name, meant[0], made), None)
+        except UsageError as error:
+            told.append((path, str(error), False))
+            continue
+        if strange is not None:
+            row, _, why = strange
+            told.append(((*path, row - 1) if isinstance(values, tuple) else path, f"{name}: {why}", False))
+        else:
+            told += [(path, doubt, False) for doubt in in_degrees(robot, {name: meant[0]}, given)]
     return described.placed(robot.description, told)
 
 

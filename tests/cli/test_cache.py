@@ -152,6 +152,25 @@ def test_what_cannot_be_marked_as_used_is_used(kept, monkeypatch):
     assert kept.find("0" * 64) == path
 
 
+def test_what_cannot_be_removed_is_named(kept, monkeypatch, capsys):
+    """On a read-only file system; what was abandoned there stays, and is in nobody's way."""
+    path = store(kept, "0")
+    abandoned = kept.path / f"{'1' * 64}.sha256"
+    abandoned.write_text("")
+    os.utime(abandoned, (1, 1))
+
+    def refuse(name, *place, **given):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    monkeypatch.setattr(os, "remove", refuse)
+    assert kronbot(["cache"]) == 0
+    assert kronbot(["cache", "--clear"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"Error: cannot remove {kept.path}/") and told.endswith(": Read-only file system\n")
+    assert path.exists() and abandoned.exists()
+
+
 def test_abandoned_builds_go(kept, monkeypatch):
     """Those whose lock nobody holds; where the file system knows no locks, those of more than an hour ago."""
     builds = [f"build-{key}-0123456789abcdef" for key in ("0" * 64, "0" * 63 + "1", "00")]

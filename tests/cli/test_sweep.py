@@ -335,10 +335,29 @@ def test_check_doubts_what_the_sweep_doubts(tmp_path, capsys):
     ):
         robot = kronbot.loads(text(parts))
         assert [mistake.message for mistake in told_of_sweep(robot.model, robot)] == [told], parts
-    # What is no angle, meant, or no value at all is not doubted.
-    for parts in ("over: {m: 90}", "over: {q1: 0:90*deg:3}", "over: {q1: x, nothing: 90}"):
+    # What is no angle, or meant, is not doubted.
+    for parts in ("over: {m: 90}", "over: {q1: 0:90*deg:3}"):
         robot = kronbot.loads(text(parts))
         assert not told_of_sweep(robot.model, robot), parts
+    # What the sweep refuses is told, too, where it refuses it.
+    for parts, where, what in (
+        ("over: {q1: x}", (15, 14), "q1: unknown name 'x'"),
+        ("over: {m: 1:2:1e18}", (15, 13), "1e+18 cases are too many; 1000000000 is the limit"),
+        ("over: {m: 'normal(1, 2, 3)'}\n  sample: 4", (15, 13), "m: normal(mean,"),
+        ("over: {'': 1}", (15, 10), "there is nothing to vary called ''"),
+        ("cases: {m: [1, x]}", (15, 18), "m: unknown name 'x'"),
+    ):
+        robot = kronbot.loads(text(parts))
+        (mistake,) = told_of_sweep(robot.model, robot)
+        assert ((mistake.line, mistake.column), mistake.message[: len(what)]) == (where, what)
+        file.write_text(text(parts))
+        assert run(["sweep", str(file), *ONE]) == 3
+        assert f"{file}:{where[0]}:{where[1]}: " in capsys.readouterr().err
+    # Of linear models along a motion all that these take may be varied.
+    along = FILE.replace("statics", "linearize").replace('forces: ["0,-1,0"], order: 1', "motion: motion")
+    for parts, count in (("period: 1:2:2", 0), ("step: 0.1", 0), ("force.y: 1", 1)):
+        robot = kronbot.loads(along.replace("m: 1:2:3, l: [1, 2]", parts))
+        assert len(told_of_sweep(robot.model, robot)) == count, parts
 
 
 MISTAKES = [

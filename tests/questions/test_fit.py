@@ -13,6 +13,7 @@ from thinned import rare
 import kronbot
 from kronbot.description.expressions.expression import parse
 from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
+from kronbot.library import fit as library_fit
 from kronbot.library.fit import fitted
 from kronbot.mechanics.estimation import knowledge
 from kronbot.mechanics.estimation.knowledge import Combination, Knowledge
@@ -818,3 +819,36 @@ links:
   - {name: f, joint: {type: revolute, name: q}, dh: {a: 1, d: 0, alpha: 0, theta: 0},
      flexible: {mass: 1, EI: {z: EI}, modes: {v: 1}}}
 """
+
+
+@pytest.mark.slow
+def test_what_nothing_depends_on_is_not_fitted(monkeypatch):
+    """But by name, or where a sensor adds it; more than can be fitted are refused."""
+    more = "".join(f", idle{i}: {'2*idle2' if i == 1 else i}" for i in range(30))
+    lever = kronbot.loads(f"""
+kronbot: 1
+name: lever
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {{m: 1, l: 1{more}}}
+links:
+  - name: a
+    joint: {{type: revolute, name: q1}}
+    dh: {{a: l, d: 0, alpha: 0, theta: 0}}
+    rigid: {{mass: m}}
+""")
+    rows = {"q1": [0.0, 0.5, 1.0], "torque.q1": [11.0, 9.7, 6.0]}
+    answer = lever.fit(rows, fix=["l", "idle7"])
+    assert answer.arrays["estimates"].rows == ("m",)
+    assert [each for each in answer.warnings if "not fitted" in each] == [
+        f"idle0, {', '.join(f'idle{i}' for i in range(2, 21))}, ... (29 in all) are not fitted: "
+        "nothing in the file depends on them"
+    ]
+    sensor = {"torque.q1": "idle1"}
+    assert lever.fit(rows, fix=["l", "m"], offset=sensor).arrays["estimates"].rows == ("idle2",)
+    assert lever.fit(rows, estimate=["m", "idle5"]).arrays["estimates"].rows == ("m", "idle5")
+    with pytest.raises(UsageError, match=r"no parameter is left to fit: fix holds m, l; leave it out"):
+        lever.fit(rows, fix=["l", "m"])
+    monkeypatch.setattr(library_fit, "MOST_FITTED", 30)
+    with pytest.raises(UsageError, match="31 parameters are too many to fit, 30 is the limit: name those that"):
+        lever.fit(rows, estimate=[name for name in lever.description.values if name != "idle1"])

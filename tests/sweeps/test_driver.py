@@ -1,6 +1,7 @@
 """Chunks, whatever their order and their fate, make one table; nothing is computed twice."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -136,3 +137,21 @@ def test_many_runs_get_the_best_native_code(monkeypatch):
 
     assert used("simulate", 20, "auto") == ["on"] and used("simulate", 20, "off") == ["off"]
     assert used("simulate", 19, "auto") == used("modes", 20, "auto") == ["auto"]
+
+
+def test_a_sweep_is_computed_by_one_at_a_time(swept_here):
+    """Who asks for its rows meanwhile, another thread or who is told of its progress, is told so."""
+    met = []
+
+    def asking(share):
+        for ask in (lambda: [*sweep], sweep.result):
+            with pytest.raises(UsageError, match="the sweep is being computed: ask for its rows when they are there"):
+                ask()
+        with ThreadPoolExecutor(1) as other:
+            met.append(other.submit(list, sweep).exception())
+
+    made = swept(Cheap(), {"EI": "0:8:9"}, 1)
+    sweep = replace(made, progress=asking)
+    assert len([*sweep]) == 9
+    assert met and {type(error) for error in met} == {UsageError}
+    assert sweep.result().series["case"].tolist() == [*range(1, 10)]

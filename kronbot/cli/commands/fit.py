@@ -56,7 +56,7 @@ FILES = {"data": MEASURED, "validate": VALIDATING, "candidates": "the file of ca
     multiple=True,
     shell_complete=completion.parameter,
     metavar="NAME[=FROM:TO],...",
-    help="A parameter to fit, with bounds; may be repeated. Default: all that are plain numbers.",
+    help="A parameter to fit, with bounds; may be repeated. Default: all plain numbers in use.",
 )
 @option(
     "--prior",

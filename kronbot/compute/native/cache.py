@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from kronbot.compute.native import policy
+from kronbot.errors import Failure, said
 from kronbot.records import dataclass
 from kronbot.system import private
 from kronbot.system.interruption import UNFINISHED
@@ -216,11 +217,17 @@ class Cache:
             self._remove(name)
 
     def clear(self) -> int:
-        """Remove everything that the cache has put into its folder; how many entries that were."""
+        """Remove everything that the cache has put into its folder; how many entries that were.
+
+        Raises KronbotError where one cannot be removed.
+        """
         count = len(self.entries())
         for name in self._folder.names():
             if OWN.fullmatch(name):
-                self._remove(name)
+                try:
+                    self._remove(name)
+                except OSError as error:
+                    raise Failure(f"cannot remove {self.path / name}: {said(error, place=False)}") from None
             elif BUILD.fullmatch(name):
                 self._remove_build(name)
         return count
@@ -233,7 +240,8 @@ class Cache:
         names = {*self._folder.names()}
         for digest in filter(DIGESTS.fullmatch, names):
             if names.isdisjoint(map(digest[:65].__add__, SUFFIXES)) and self._old(digest):
-                self._remove(digest)
+                with suppress(OSError):  # of a read-only file system
+                    self._remove(digest)
         # A young lock may be one that its process has just made and not yet locked: a look would take it away.
         for lock in filter(None, map(LOCKS.fullmatch, names)):
             if self._old(lock[0]):

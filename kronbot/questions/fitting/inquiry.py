@@ -25,7 +25,8 @@ class Inquiry:
     ``validation`` is a table of rows, or the share of rows drawn with the ``seed``, that are not fitted. ``sigma`` has
     keys of columns, ``only`` keys of those that are used, ``starts`` is the number of searches. ``offset`` is what
     sensors add, and ``delay`` how late they are (s), by keys of columns. ``differentiate`` is the cut-off (Hz) of what
-    makes rates from coordinates. ``filed`` are those of sigma, offset and delay that the robot's file says.
+    makes rates from coordinates. ``filed`` are those of sigma, offset and delay that the robot's file says, ``idle``
+    the parameters that are left out since nothing in it depends on them.
     """
 
     question: str
@@ -44,6 +45,7 @@ class Inquiry:
     delay: Mapping[str, Expression] = field(default_factory=dict)
     differentiate: float | None = None
     filed: Collection[str] = ()
+    idle: Sequence[str] = ()
 
     def with_beside(self, answers: Answers) -> Inquiry:
         """The same for what is to be found beside the parameters, too."""
@@ -56,10 +58,14 @@ class Inquiry:
         return Variation.of(subject, self.names, (rows.kinds, tuple(self.only)))
 
     def unmeasured(self, *tables: Sorted) -> Iterator[str]:
-        """What the robot's file says of columns that none of the tables has: it may serve others, too.
+        """What the robot's file says of columns that none of the tables has: it may serve others, too; and parameters
+        on which nothing depends.
 
         Raises UsageError where an argument says it.
         """
+        if self.idle:
+            verb, them = ("are", "them") if len(self.idle) > 1 else ("is", "it")
+            yield f"{listing(self.idle)} {verb} not fitted: nothing in the file depends on {them}"
         names = [*dict.fromkeys(name for told in tables for name in told.compared)]
         for word, given in {"sigma": self.sigma, "offset": self.offset, "delay": self.delay}.items():
             idle = [key for key in given if not any(matches(key, name) for name in names)]
