@@ -867,12 +867,12 @@ class Robot:
         measurement: what is given there (``q1`` or ``angle.q1``, ``force.x``, ``load.FRAME.fx``) and what was measured,
         as answers of ``question`` call it (``position.FRAME.x``, ``rotation.FRAME.x`` of a rotation vector,
         ``torque.q1``, ``curvature.g1``, ``endpoint.x``); ``columns`` are expressions of the data's columns by such
-        names. ``estimate`` names the parameters, perhaps with bounds; without it all plain numbers that something depends
-        on; those of ``fix`` stay. ``prior`` has means and standard deviations. ``sigma`` says what measurements are good for, by
-        column or by what stands before a dot in it, and so does ``only`` which of them count; what has no sigma gets
-        that of its own errors. ``validate`` are other data, or a share of the rows drawn with the ``seed``, which are
-        not fitted. ``loss`` is linear, huber or cauchy; ``starts`` are searches from drawn places. What is left out the
-        file says under ``fit``.
+        names. ``estimate`` names the parameters, perhaps with bounds; without it all plain numbers that something
+        depends on; those of ``fix`` stay. ``prior`` has means and standard deviations. ``sigma`` says what measurements
+        are good for, by column or by what stands before a dot in it, and so does ``only`` which of them count; what has
+        no sigma gets that of its own errors. ``validate`` are other data, or a share of the rows drawn with the
+        ``seed``, which are not fitted. ``loss`` is linear, huber or cauchy; ``starts`` are searches from drawn places.
+        What is left out the file says under ``fit``.
 
         Rows of ``simulate`` have the time ``t`` (s), and a number ``record`` where there are several motions;
         ``torque.q1`` or ``motion.q1`` drive the robot. Joints, links behind shafts and floating bases begin as

@@ -10,8 +10,10 @@ from dataclasses import replace
 import pytest
 from sweeps.cheap import Cheap, swept
 
+import kronbot
 from kronbot.errors import KronbotError, Starved, UsageError
 from kronbot.sweeps.journal import Journal
+from kronbot.sweeps.output import demand_written
 from kronbot.sweeps.place import Place
 from kronbot.system.platform import host
 from kronbot.system.saving import Target
@@ -278,6 +280,27 @@ def test_where_there_is_nothing_to_resume_nothing_is_left(file, monkeypatch, roo
     with pytest.raises(KronbotError, match=r"^the journal sweep\.csv\.part: No space left on device$"):
         list(Place.named(str(file)).written(task, lambda task, spans: iter([task.done(0, 3)])))
     assert not [*file.parent.iterdir()]
+
+
+@pytest.mark.slow
+def test_what_sweeps_write_is_believed():
+    """Rows of failed cases, which hold nothing unseen, values by time, whole arrays, orders, draws, cases of a list."""
+    cheap = swept(Cheap(), {"EI": "-1:7:9"}).task
+    arm = kronbot.load("khang")
+    tasks = [
+        replace(cheap, kept=cheap.kept.hiding(["frequencies_free"])),
+        swept(Cheap(), {"EI": "normal(1, 1)"}, draws=(8, 0, False)).task,
+        arm.sweep("simulate", {"EI": [20, 30.0]}, keep="t,endpoint.y,energy_drift", duration=0.02, step=0.01).task,
+        arm.sweep(
+            "modes", {"order": "0,1"}, cases={"EI": [20, "2*10"]}, keep="frequencies_free[1],poles_free", plot=True
+        ).task,
+    ]
+    for task in tasks:
+        done = task.done(0, task.cases.count)
+        demand_written(done, task)
+        with pytest.raises(KronbotError, match="not as a sweep has written them"):
+            demand_written(done._replace(failed=done.failed + 1), task)
+    assert tasks[0].done(0, 1).failed == 1
 
 
 UNWRITTEN = (
