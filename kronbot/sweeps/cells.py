@@ -72,6 +72,8 @@ def sound(cell: Any, whole: bool) -> bool:
     try:
         if type(cell) is float:
             return math.isfinite(cell)
+        if type(cell) is int:
+            return -(1 << 63) <= cell < 1 << 64
         if type(cell) is str:
             return bool(cell.encode() or True)
         own = value(cell)
