@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 
 import numpy as np
+from casadi import SX
 
 from kronbot.compute.arrays import Scalar
+from kronbot.compute.trace import traced
 from kronbot.description.controlling import Control
 from kronbot.description.in_time import TimeTable
 from kronbot.description.moving import TableMotion
@@ -15,15 +17,18 @@ from kronbot.description.schema import JointDrive, Modes, RobotFile, Simulate
 from kronbot.description.table import Table
 from kronbot.description.wording import listing
 from kronbot.errors import Failure
-from kronbot.floats import Array
+from kronbot.floats import Array, rounded
 from kronbot.mechanics.control.planned import Plan
 from kronbot.mechanics.control.wanted import Arm
+from kronbot.mechanics.linear.modal import mass_and_stiffness
 from kronbot.mechanics.motion.forces import forces
 from kronbot.mechanics.motion.integration import Tolerances
+from kronbot.mechanics.multibody.kinematics import endpoint
+from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.bounded import outputs
-from kronbot.questions.pressed import at_rest
+from kronbot.questions.pressed import PURPOSE, at_rest
 from kronbot.questions.result import Result
 from kronbot.questions.simulate import Run, simulate
 from kronbot.records import dataclass
@@ -36,6 +41,8 @@ FOLLOWED = 1000
 WITHIN = 8
 # Vibrations are looked for so many durations of the motion at most: rows of the motors' table go on to there.
 LONGEST = 40
+# By default for so many periods of the slowest one at least; half of one has its largest distance. In so many rows.
+SWINGS, HALF, WATCHED = 2, 0.5, 2000
 # Torques below this share of what a joint has of weight and inertia leave it alone.
 ALONE = 1e-2
 FINE = Tolerances(1e-10, 1e-12)
@@ -48,7 +55,8 @@ class Wish:
     ``least`` is the effort, change or residual vibration of a motion that takes a ``duration`` (s), or the time (None).
     Inputs are torques, or motions that motors follow exactly (``follows``). ``limits`` are those of other columns.
     Motors pass ``through`` places (joints,), NaN for any, at times (s), or ``whenever`` it is best, in this order.
-    Vibrations are looked for so long ``after`` (s), LONGEST times the motion at most, by default as long as that.
+    Vibrations are looked for so long ``after`` (s), LONGEST times the motion at most, by default as long as that, and
+    for SWINGS periods of the slowest one.
     """
 
     start: Array
@@ -215,7 +223,8 @@ def left_alone(arm: Arm, robot: Robot, run: Result) -> list[str]:
 def judged(
     arm: Arm, robot: Robot, run: Result, wish: Wish, duration: float, told: list[str], watch: Callable[[], None]
 ) -> dict[str, Scalar]:
-    """What is left of vibration afterwards where motors follow the plan, by a model with more modes."""
+    """What is left of vibration afterwards where motors follow the plan, by a model with more modes: how far its
+    endpoint is at most from where it rests while motors stand as they do then."""
     links = tuple(
         link
         if link.flexible is None or not isinstance(link.flexible.shape, str)
@@ -224,7 +233,8 @@ def judged(
     )
     if not robot.flexible:
         return {}
-    after = duration if wish.after is None else wish.after
+    period = _longest_period(arm, robot)
+    after = min(max(duration, SWINGS * period), LONGEST * duration) if wish.after is None else wish.after
     if after > LONGEST * duration:
         most = f"vibrations are looked for {LONGEST} times its duration at most"
         told.append(f"no finer model has judged the plan: {most}")
@@ -246,12 +256,38 @@ def judged(
         end, tolerances = duration + after, Tolerances(1e-8, 1e-10)
         start = at_rest(moved, placed(moved, wish.start))
         q = {place: float(start[place]) for place in moved.others(frozenset(moved.rigid))}
-        whole = Run(end, end / ROWS, "recursive", "rodas", tolerances, q, {})
-        found = simulate(moved, whole, lambda share: watch()).whole().summary
+        whole = Run(end, end / WATCHED, "recursive", "rodas", tolerances, q, {})
+        found = simulate(moved, whole, lambda share: watch()).whole().series
+        stood = np.array([found[moved.coordinates[place]][-1] for place in moved.rigid])
+        place = _endpoint(moved, at_rest(moved, placed(moved, stood)))
     except Failure as error:
         told.append(f"no finer model has judged the plan: {error}")
         return {}
-    return {name: found[name] for name in ("residual_amplitude",) if name in found}
+    if after < HALF * period:
+        told.append(
+            f"what is left is looked for in {after:.3g} s (after), and the slowest vibration swings once in "
+            f"{rounded(period)} s: it may go farther than residual_amplitude"
+        )
+    away = np.column_stack([found[f"endpoint.{axis}"] for axis in "xyz"])[found["t"] >= duration] - place
+    return {"residual_amplitude": float(np.linalg.norm(away, axis=1).max())}
+
+
+def _longest_period(arm: Arm, robot: Robot) -> float:
+    """That (s) of the slowest vibration at the goal while motors stand: of K^-1 M, without what weight adds to K."""
+    f = np.ix_(robot.flexible, robot.flexible)
+    _, K = mass_and_stiffness(robot)
+    squares = np.linalg.eigvals(np.linalg.solve(K[f], _inertia(arm)[f])).real
+    return float(2 * np.pi * np.sqrt(squares.max()))
+
+
+def _endpoint(robot: Robot, q: Array) -> Array:
+    """Where it is (3,), m, at q (n,)."""
+
+    def parts() -> tuple[dict[str, SX], dict[str, SX]]:
+        at = SX.sym("q", robot.n)
+        return {"q": at}, {"endpoint": endpoint(propagate(robot, at, SX(robot.n, 1)))}
+
+    return traced(robot, "endpoint", PURPOSE, parts)(q)["endpoint"].ravel()
 
 
 def _finer(modes: Modes) -> Modes:

@@ -11,7 +11,7 @@ from casadi import SX
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.wording import listing
-from kronbot.floats import Array
+from kronbot.floats import Array, rounded
 from kronbot.mechanics.motion.drives import Drives
 from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.motion.settling import MOST, overshoot, residual, settling_time
@@ -28,6 +28,8 @@ FEW = 8
 REST = 1e-3
 # Shares of a way (rad or m) under which a joint was where it should be all the time.
 WAY = 1e-9
+# Periods of a swing that tell its place, by its line.
+ENOUGH = 3
 # What is told of single joints.
 WORDS = ("settling_time", "overshoot")
 
@@ -68,11 +70,12 @@ def places(robot: Robot, system: Equations, which: Hashable) -> Trace:
 
 def after_motion(
     robot: Robot, drives: Drives, times: Array, seen: Mapping[str, Array], band: float, pushed: float
-) -> dict[str, Scalar]:
+) -> tuple[dict[str, Scalar], list[str]]:
     """Settling times, overshoots and residual vibrations, from :func:`places` at the start and at N even ``times``.
 
     ``band`` is the share of its way in which what moves has settled. What is left vibrates behind the time (s) up to
-    which something ``pushed`` from outside, and is not told where that is the end.
+    which something ``pushed`` from outside, and is not told where that is the end. Nor is it where it swings too seldom
+    to tell how far, and about which place, which is said in words.
     """
     found: dict[str, Scalar] = {"motion_end": float(times[0])}
     alone = times >= pushed
@@ -81,9 +84,11 @@ def after_motion(
     left = residual(times[alone], seen["endpoint"][1:][alone])
     away = np.linalg.norm(seen["endpoint"] - left.place, axis=1)
     own = band * away[0]
-    known = away[0] > WAY and left.creeps < own / 2
+    known = away[0] > WAY and left.creeps < own / 2 and not left.slow
     settled = settling_time(times, away[1:], own, left.swing(own)) if known else None
     found |= {} if settled is None else {"settling_time": settled}
+    told = _told_of_slow(left.slow, times[alone]) if let_go and left.slow else []
+    let_go &= not left.slow
     found |= {"residual_amplitude": left.amplitude} if let_go else {}
     for k, (frequency, amplitude) in enumerate(left.lines if let_go else [], 1):
         found |= {f"residual_frequency.{k}": frequency, f"residual_amplitude.{k}": amplitude}
@@ -97,7 +102,17 @@ def after_motion(
         settled = settling_time(times, off, band * abs(way), residual(times, q[1:, None]).swing(band * abs(way)))
         found |= {} if settled is None else {f"settling_time.{name}": settled}
         found[f"overshoot.{name}"] = overshoot(q, float(q[0]), goal)
-    return found
+    return found, told
+
+
+def _told_of_slow(frequency: float, times: Array) -> list[str]:
+    """That what swings so often (rad/s) is watched too shortly, and how long a run tells of it."""
+    period, watched = 2 * math.pi / frequency, float(times[-1] - times[0])
+    enough = rounded(float(times[0]) + ENOUGH * period)
+    return [
+        f"residual_amplitude is left out: behind the motion the endpoint swings once in about {rounded(period)} s, and "
+        f"{watched:.3g} s do not tell how far; a duration of {enough} s does (explain measures)"
+    ]
 
 
 def names(robot: Robot, driven: Drives) -> Sequence[str]:

@@ -167,13 +167,15 @@ def _told(course: Course) -> Outcome:
     sizes = (float(np.abs(each).max()) for each in series.values())
     noise = ROUNDING * float(rows["gravity_size"].max()) + squared(sizes)
     summary |= highlights(robot, series, run.solver, noise) | efforts(robot, series, rows["efforts"][-1])
+    unrest = list[str]()
     if error is None and len(wanted.rest) and all_held(robot, system.drives):
         at_rest, then = np.append(0.0, wanted.rest), np.vstack([row, rested])
         there = places(robot, system, which(run)).rows(
             at_rest, then, *(np.tile(each, (len(then), 1)) for each in given)
         )
         pushed = system.forces.last_corner(robot.parameters, run.duration, PURPOSE)
-        summary |= after_motion(robot, system.drives, wanted.rest, there, run.band, pushed)
+        measures, unrest = after_motion(robot, system.drives, wanted.rest, there, run.band, pushed)
+        summary |= measures
     if robot.base:
         summary |= changes(series, rows["momentum_sizes"], noise)
     q = values["q"][:count]
@@ -185,7 +187,7 @@ def _told(course: Course) -> Outcome:
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
-    told = [*begun.unmoved, *told_of_run(robot, q, done, run.error)]
+    told = [*begun.unmoved, *told_of_run(robot, q, done, run.error), *unrest]
     told += _told_of_size(robot, run.tolerances.atol, series)
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, which(run), report, begun.start, summary, given)

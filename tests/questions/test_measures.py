@@ -1,5 +1,6 @@
 """What a run is judged by, against closed forms: a mass on a controller, a beam's tip after a motion."""
 
+import itertools
 import math
 from itertools import product
 
@@ -217,6 +218,25 @@ def test_lines_of_known_vibrations():
     assert not residual(t, np.column_stack([rounding, 0.1 * rounding])).lines
 
 
+@pytest.mark.parametrize("zeta", [0, 0.05, 0.4])
+def test_a_few_swings_tell_their_place(zeta):
+    """From half of one on, whatever its phase, beside smaller ones, what creeps and errors; of less, how fast it is."""
+    t = np.linspace(2, 5, 1025)
+    small = 1e-2 * np.cos(17.4 * t) + 1e-6 * np.cos(3e4 * t**2)
+    for swings, phase in itertools.product((0.2, 0.55, 0.8, 1, 1.5, 1.9, 2.3), (0, 0.7, 1.6, 2.9)):
+        w = 2 * math.pi * swings / 3
+        swinging = np.exp(-zeta * w * (t - 2)) * np.cos(w * (t - 2) + phase) + small
+        found = residual(t, np.column_stack([3 + swinging, 0.5 * swinging, 1 + 0 * t]))
+        if swings < 0.5:
+            assert found.slow == pytest.approx(w, rel=1e-2)
+            continue
+        assert found.slow == 0 and found.lines[0][0] == pytest.approx(w, rel=2e-2)
+        assert found.amplitude == pytest.approx(math.hypot(1, 0.5) * np.abs(swinging).max(), rel=3e-2)
+    # With what creeps away meanwhile.
+    found = residual(t, (np.cos(2.5 * t) + 0.3 * np.exp(-2 * t))[:, None])
+    assert found.place == pytest.approx([0], abs=2e-3) and found.lines[0] == pytest.approx((2.5, 1), rel=2e-3)
+
+
 @pytest.mark.parametrize("rate", [0.1, 1, 3, 8, 20])
 def test_what_creeps_and_errors_of_a_run_are_no_vibrations(rate):
     """Neither side lobes of what dies out slowly nor an error of 1e-8 that swings; 1e-3 that swing so beside it are."""
@@ -282,12 +302,20 @@ def test_peaks_behind_a_start_are_found(solver):
 
 
 def test_measures_do_not_depend_on_rows_and_are_told_before(swept_here):
-    robot = Robot(model(ARM.replace(", shaper: SHAPER", "").replace("duration: 6", "duration: 2")))
+    robot = Robot(model(ARM.replace(", shaper: SHAPER", "").replace("duration: 6", "duration: 4")))
     runs = [robot.simulate(step=step).summary for step in (0.5, 0.01)]
     same = [{name: run[name] for name in run if name.startswith(BEHIND)} for run in runs]
     assert same[0] == same[1] and len(same[0]) > 4
     assert set(runs[0]) <= {*outline(robot.model, {}).all, "complete"}
     assert "residual_amplitude" not in robot.simulate(duration=0.5).summary
+    # Of 1.4 swings, and of a third of one.
+    soon, sooner = (robot.simulate(duration=duration) for duration in (2, 0.9))
+    for name in ("residual_amplitude", "residual_frequency.1", "residual_amplitude.1"):
+        assert soon.summary[name] == pytest.approx(runs[0][name], rel=2e-2)
+    assert not [name for name in sooner.summary if name.startswith("residual")] and not soon.warnings
+    period = 2 * math.pi / runs[0]["residual_frequency.1"]
+    (told,) = sooner.warnings
+    assert f"swings once in about {period:.2g} s, and 0.4 s do not tell how far; a duration of" in told
     swept = robot.sweep("simulate", over={"band": [0.02]}, keep=["residual_amplitude", "rms_torque.q1"])
     (row,) = swept
     assert row["residual_amplitude"] == runs[0]["residual_amplitude"]

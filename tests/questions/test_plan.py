@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from bench import plans
 from robots_in_tests import model
+from scipy.integrate import simpson
 from scipy.interpolate import CubicSpline
-from scipy.linalg import expm, solve
+from scipy.linalg import eigh, expm, solve
 from scipy.optimize import minimize
 from thinned import thinned
 
@@ -184,6 +185,32 @@ def test_least_effort_falls_where_that_is_less(duration, falls, most, unjudged):
     assert found.summary["complete"] and found.summary["least"] == "effort"
     assert 0.9 * most < found.summary["rms_torque.qa"] < most
     assert bool(found["qa"].min() < -3) is falls
+
+
+@pytest.mark.slow
+def test_what_a_short_plan_leaves_is_what_it_leaves_for_long():
+    """A swing and less is watched, or many: what beam modes (polynomials, by Ritz) have of the motion of their root,
+    the integral of qdd exp(i w t). Two periods are watched without --after, and less than half of one is told."""
+    text = kronbot.load("khang").description.source.text.partition("\nsimulate:")[0].replace("g: 9.81", "g: 0")
+    robot, wish = Robot(model(text)), {"duration": 0.45, "drive": "motion"}
+    runs = [robot.plan({"qa": 0.05}, **wish, **after) for after in ({}, {"after": 10}, {"after": 0.3}, {"after": 0.2})]
+    left = [run.summary["residual_amplitude"] for run in runs]
+    assert left[:3] == pytest.approx([left[1]] * 3, rel=5e-3) and left[3] < left[1]
+    assert ["slowest vibration swings once in 0.52 s" in "".join(run.warnings) for run in runs] == [False] * 3 + [True]
+
+    L, mu, EI, tip = 0.9, 2700 * 0.03 * 0.004, 7e10 * 0.03 * 0.004**3 / 12, 0.25
+    powers = np.arange(2, 6)
+    a, b = np.meshgrid(powers, powers)
+    M = mu * L / (a + b + 1) + tip  # of (x/L)^a
+    K = EI / L**3 * a * (a - 1) * b * (b - 1) / (a + b - 3)
+    turned = mu * L**2 / (powers + 2) + tip * L
+    squares, shapes = eigh(K, M)
+    t = np.linspace(0, 0.45, 20001)
+    rate = CubicSpline(runs[0]["t"], runs[0]["qa_dot"])(t)
+    w = np.sqrt(squares)
+    moved = [abs(simpson(rate * np.exp(1j * each * t), x=t)) for each in w]  # by parts: w times that is all of qdd
+    swings = np.abs(shapes.sum(axis=0) * (turned @ shapes)) * moved
+    assert left[1] == pytest.approx(swings[0], rel=0.05) and swings[1:].sum() < 0.02 * swings[0]
 
 
 @pytest.mark.slow

@@ -46,7 +46,8 @@ from kronbot.errors import UsageError
 @option(
     "--after",
     type=Quantity(),
-    help="How long vibrations are looked for afterwards, s: 40 times as long at most; default: as long.",
+    help="How long vibrations are looked for afterwards, s: 40 times as long at most; default: as long, "
+    "and two periods of the slowest.",
 )
 @option(
     "--through",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from kronbot.floats import Array
+from kronbot.floats import Array, all_finite
 from kronbot.records import dataclass
 
 # Transforms are of so many times the samples, so that a parabola through three lines meets a peak.
@@ -18,6 +20,12 @@ SHARE, MOST = 0.02, 3
 NEARING, MEANT = 0.75, 8
 # What vibrates does so, too, without the first of so many parts of the time.
 PARTS = 4
+# A swing of less than SEEN periods in the time may be no line; of less than LEAST nobody tells it from what creeps. It
+# is looked for in means over so many pieces, in what of them is above a share, where it is a part of the whole.
+SEEN, LEAST, PIECES, ABOVE, PART = 2.5, 0.05, 128, 1e-3, 0.1
+# Half a period has the largest distance. Sums of so many powers tell the place, where they miss the means by less of
+# that distance: more follow anything, jolts, too.
+HALF, POWERS, MISSED = 0.5, 16, 1e-2
 # What swings by less of the largest distance is an error of the run, by less of the places themselves their rounding.
 NOISE, ROUNDING = 1e-5, 1e-14
 
@@ -46,23 +54,29 @@ def overshoot(values: Array, first: float, last: float) -> float:
 @dataclass(frozen=True)
 class Residual:
     """What vibrates about a place: ``place`` (k,), largest distance from it, ``lines`` of frequency (rad/s) and
-    amplitude, the largest first; and by how much it still ``creeps`` there from where it was of late."""
+    amplitude, the largest first; and by how much it still ``creeps`` there from where it was of late.
+
+    Where it swings too seldom in the time to tell how far, and about which place, ``slow`` is that frequency (rad/s),
+    else 0."""
 
     place: Array
     amplitude: float
     lines: list[tuple[float, float]]
     creeps: float = 0.0
+    slow: float = 0.0
 
     def swing(self, band: float) -> float:
         """Half the longest period (s) of what swings out of a band: for so long, and no longer, it may stay inside."""
-        return max((np.pi / frequency for frequency, amplitude in self.lines if 2 * amplitude > band), default=0.0)
+        swings = [*self.lines, (self.slow, self.amplitude)] if self.slow else self.lines
+        return max((np.pi / frequency for frequency, amplitude in swings if 2 * amplitude > band), default=0.0)
 
 
 def residual(times: Array, values: Array) -> Residual:
     """Of values (N, k) at even times (N,).
 
     Means and spectra are weighted by Hann's window 1 - cos, so that what has no whole number of periods leaks little. A
-    vibration has to swing twice at least in the time, and more than what swings twice less, to be told from that.
+    vibration has to swing twice at least in the time, and more than what swings twice less, to be told from that. The
+    mean over fewer is no place of rest: where no line is half of what there is, they are looked for by themselves.
 
     Spectra are those of second differences, in which what creeps is as much smaller, beside a vibration, as the square
     of its rate over the frequency: a large way leaks over small vibrations no longer.
@@ -108,6 +122,14 @@ def residual(times: Array, values: Array) -> Residual:
         lines.append((float(angle / step), float(np.exp(at - 0.25 * (before - after) * shift) / _bending(angle))))
         taken.append(k)
         bent = bent - _wave(bent, angle)  # beside which smaller ones are looked for
+    if (not lines or 2 * lines[0][1] < amplitude) and amplitude > NOISE * np.abs(values).max():
+        few = _few_swings(values, amplitude)
+        if few and not any(frequency * step < 2 * few.angle for frequency, _ in lines):
+            frequency = few.angle / float(step)
+            if not few.known:
+                return Residual(place, amplitude, lines, slow=frequency)
+            lines = [(frequency, few.size), *(each for each in lines if each[1] > SHARE * few.size)][:MOST]
+            return Residual(few.place, few.amplitude, lines)
     least = min((frequency for frequency, _ in lines), default=np.inf)
     if least * (times[-1] - times[0]) < 2 * np.pi * MEANT:
         return Residual(place, amplitude, lines)
@@ -129,6 +151,49 @@ def _limit(values: Array) -> tuple[Array, float]:
         return last, float(np.linalg.norm(after))
     further = after * rate / (1 - rate)
     return last + further, float(np.linalg.norm(further))
+
+
+class Swings(NamedTuple):
+    """What swings a few times: by an angle (rad) a sample, how far, about which place (k,); the largest distance of all
+    from there, and whether that is known."""
+
+    angle: float
+    size: float
+    place: Array
+    amplitude: float
+    known: bool
+
+
+def _few_swings(values: Array, amplitude: float) -> Swings | None:
+    """The largest part of (N, k) values that swings less than SEEN times; None where it is no PART of the amplitude.
+
+    What vibrates about a place, damped or not, differs from piece to piece by sums of powers z^n of a few numbers, of
+    which a fraction of a period tells z: they are the eigenvalues of what leads from one row to the next of the space
+    that all stretches of them span (matrix pencil: Hua and Sarkar 1990). Least squares of the powers and a constant
+    have the place. What dies out as fast as it turns swings nowhere.
+    """
+    pieces = min(PIECES, len(values))
+    each = len(values) // pieces
+    means = values[: each * pieces].reshape(pieces, each, -1).mean(axis=1)
+    width = pieces // 3
+    stretches = np.lib.stride_tricks.sliding_window_view(np.diff(means, axis=0), width, axis=0).reshape(-1, width)
+    _, sizes, spanned = np.linalg.svd(all_finite(stretches), full_matrices=False)
+    V = spanned[sizes > ABOVE * sizes[0]].T
+    z = np.linalg.eigvals(np.linalg.lstsq(all_finite(V[:-1]), all_finite(V[1:]), rcond=None)[0]).astype(complex)
+    rates = np.log(z[z != 0])
+    # Each power is 1 where it is largest.
+    powers = np.exp(np.outer(np.arange(pieces), rates) - np.maximum(rates.real, 0) * (pieces - 1))
+    powers = np.column_stack([np.ones(pieces), powers])
+    shares = np.linalg.lstsq(all_finite(powers), all_finite(means.astype(complex)), rcond=None)[0]
+    parts, swings = 2 * np.linalg.norm(shares[1:], axis=1), rates.imag * pieces / (2 * np.pi)
+    few = (swings > LEAST) & (swings < SEEN) & (rates.imag > np.abs(rates.real)) & (parts > PART * amplitude)
+    if not few.any():
+        return None
+    k = int(np.argmax(np.where(few, parts, 0)))
+    size, missed, place = float(parts[k]), float(np.abs(means - powers @ shares).max()), shares[0].real
+    most = float(np.linalg.norm(values - place, axis=1).max())
+    known = bool(swings[k] >= HALF and len(rates) <= POWERS and missed < MISSED * most)
+    return Swings(float(rates.imag[k] / each), size, place, most, known)
 
 
 def _bending(angle: Array | float) -> Array:
