@@ -257,8 +257,8 @@ def judged(
         start = at_rest(moved, placed(moved, wish.start))
         q = {place: float(start[place]) for place in moved.others(frozenset(moved.rigid))}
         whole = Run(end, end / WATCHED, "recursive", "rodas", tolerances, q, {})
-        found = simulate(moved, whole, lambda share: watch()).whole().series
-        stood = np.array([found[moved.coordinates[place]][-1] for place in moved.rigid])
+        found = simulate(moved, whole, lambda share: watch()).whole()
+        stood = np.array([found.series[moved.coordinates[place]][-1] for place in moved.rigid])
         place = _endpoint(moved, at_rest(moved, placed(moved, stood)))
     except Failure as error:
         told.append(f"no finer model has judged the plan: {error}")
@@ -268,7 +268,11 @@ def judged(
             f"what is left is looked for in {after:.3g} s (after), and the slowest vibration swings once in "
             f"{rounded(period)} s: it may go farther than residual_amplitude"
         )
-    away = np.column_stack([found[f"endpoint.{axis}"] for axis in "xyz"])[found["t"] >= duration] - place
+    if "motion_end" not in found.summary:  # too little is watched behind it
+        return {}
+    # Splines through rows end a little later than the plan.
+    later = found.series["t"] >= float(found.summary["motion_end"])
+    away = np.column_stack([found.series[f"endpoint.{axis}"] for axis in "xyz"])[later] - place
     return {"residual_amplitude": float(np.linalg.norm(away, axis=1).max())}
 
 

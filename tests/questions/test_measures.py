@@ -220,14 +220,14 @@ def test_lines_of_known_vibrations():
 
 @pytest.mark.parametrize("zeta", [0, 0.05, 0.4])
 def test_a_few_swings_tell_their_place(zeta):
-    """From half of one on, whatever its phase, beside smaller ones, what creeps and errors; of less, how fast it is."""
+    """From most of one on, whatever its phase, beside smaller ones, what creeps and errors; of less, how fast it is."""
     t = np.linspace(2, 5, 1025)
     small = 1e-2 * np.cos(17.4 * t) + 1e-6 * np.cos(3e4 * t**2)
-    for swings, phase in itertools.product((0.2, 0.55, 0.8, 1, 1.5, 1.9, 2.3), (0, 0.7, 1.6, 2.9)):
+    for swings, phase in itertools.product((0.2, 0.6, 0.85, 1, 1.5, 1.9, 2.3), (0, 0.7, 1.6, 2.9)):
         w = 2 * math.pi * swings / 3
         swinging = np.exp(-zeta * w * (t - 2)) * np.cos(w * (t - 2) + phase) + small
         found = residual(t, np.column_stack([3 + swinging, 0.5 * swinging, 1 + 0 * t]))
-        if swings < 0.5:
+        if swings < 0.8:
             assert found.slow == pytest.approx(w, rel=1e-2)
             continue
         assert found.slow == 0 and found.lines[0][0] == pytest.approx(w, rel=2e-2)

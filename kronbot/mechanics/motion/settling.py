@@ -23,9 +23,9 @@ PARTS = 4
 # A swing of less than SEEN periods in the time may be no line; of less than LEAST nobody tells it from what creeps. It
 # is looked for in means over so many pieces, in what of them is above a share, where it is a part of the whole.
 SEEN, LEAST, PIECES, ABOVE, PART = 2.5, 0.05, 128, 1e-3, 0.1
-# Half a period has the largest distance. Sums of so many powers tell the place, where they miss the means by less of
-# that distance: more follow anything, jolts, too.
-HALF, POWERS, MISSED = 0.5, 16, 1e-2
+# So much of a swing tells its place, of one that is not quite linear, too, by sums of so many powers, where they miss
+# the means by less of the largest distance: more follow anything, jolts, too.
+ENOUGH, POWERS, MISSED = 0.8, 16, 1e-2
 # What swings by less of the largest distance is an error of the run, by less of the places themselves their rounding.
 NOISE, ROUNDING = 1e-5, 1e-14
 
@@ -192,7 +192,7 @@ def _few_swings(values: Array, amplitude: float) -> Swings | None:
     k = int(np.argmax(np.where(few, parts, 0)))
     size, missed, place = float(parts[k]), float(np.abs(means - powers @ shares).max()), shares[0].real
     most = float(np.linalg.norm(values - place, axis=1).max())
-    known = bool(swings[k] >= HALF and len(rates) <= POWERS and missed < MISSED * most)
+    known = bool(swings[k] >= ENOUGH and len(rates) <= POWERS and missed < MISSED * most)
     return Swings(float(rates.imag[k] / each), size, place, most, known)
 
 
