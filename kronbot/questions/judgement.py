@@ -266,9 +266,9 @@ def judged(
     if after < HALF * period:
         told.append(
             f"what is left is looked for in {after:.3g} s (after), and the slowest vibration swings once in "
-            f"{rounded(period)} s: it may go farther than residual_amplitude"
+            f"{rounded(period)} s: there may be more"
         )
-    if "motion_end" not in found.summary:  # too little is watched behind it
+    if "motion_end" not in found.summary:  # hardly anything is watched behind it
         return {}
     # Splines through rows end a little later than the plan.
     later = found.series["t"] >= float(found.summary["motion_end"])
