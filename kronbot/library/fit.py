@@ -19,7 +19,7 @@ from kronbot.floats import Array
 from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
-from kronbot.mechanics.estimation.least_squares import Beliefs
+from kronbot.mechanics.estimation.beliefs import Beliefs
 from kronbot.model.robot import Robot
 from kronbot.questions.fitting.data import LARGEST, Columns, Named, Table, beside, read, sheet
 from kronbot.questions.fitting.inquiry import Inquiry

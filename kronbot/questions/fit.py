@@ -39,7 +39,14 @@ def _fit(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None], met:
         met.take_time()
         search.halt()
         error = Interrupted(f"interrupted after {search.evaluations} evaluations; the best so far is told")
-    if error is None and not search.found.converged:
+    if error is None and search.found.promised:
+        share = f"{100 * search.found.promised:.3g} %"
+        error = ComputationError(
+            f"the search ended where derivatives and answers disagree: by derivatives a step takes {share} off "
+            "chi_square, but answers there are no better, or there are none; what is told is the best so far, whose "
+            "standard errors mean nothing; give ", Argument("parameters"), " other values",
+        )  # fmt: skip
+    elif error is None and not search.found.converged:
         most = search.inquiry.steps
         steps = f"{most} step{'s' if most != 1 else ''} a search"
         end = f"no convergence after {search.evaluations} evaluations, in at most {steps}"

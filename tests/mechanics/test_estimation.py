@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import least_squares
 
 from kronbot.mechanics.estimation import knowledge
+from kronbot.mechanics.estimation.beliefs import Beliefs, starts
 from kronbot.mechanics.estimation.knowledge import Knowledge, outlying, unlikely
-from kronbot.mechanics.estimation.least_squares import Beliefs, NoStart, fitted, starts
+from kronbot.mechanics.estimation.least_squares import NoStart, fitted
 from kronbot.mechanics.estimation.plans import chosen
 from kronbot.questions.fitting.words import ambiguous
 
@@ -200,6 +201,30 @@ def test_errors_that_are_not_finite_shorten_a_step_and_are_no_start():
     assert fit.values == pytest.approx([0.01])
     with pytest.raises(NoStart):
         fitted(root, lambda p: np.diag(p), beliefs([-1.0]), "linear")
+
+
+def test_a_search_ends_well_only_where_derivatives_agree_with_errors(problem):
+    """Derivatives of the other sign name no better step; a prior that is sharp leaves the rest its way; what grows
+    beyond all bounds, and errors that are rounding, end well."""
+    A, b, _ = problem
+    start = beliefs([1.0, -3e-4, 500.0])
+    right = fitted(lambda p: A @ p - b, lambda p: A, start, "linear")
+    assert right.converged and right.promised == 0
+    for loss in ("linear", "huber", "cauchy"):
+        wrong = fitted(lambda p: A @ p - b, lambda p: -A, start, loss)
+        assert not wrong.converged and wrong.values == pytest.approx(start.start, rel=1e-6)
+        root = np.sqrt(wrong.weights)
+        e, J = (A @ wrong.values - b) * root, A * root[:, None]
+        g = J.T @ e
+        assert 0.01 < wrong.promised == pytest.approx(g @ np.linalg.solve(J.T @ J, g) / (e @ e), rel=1e-5)
+    sharp = beliefs([1.0, 1e-4, 500.0], mean=[np.nan, 1e-4, np.nan], deviation=[np.nan, 1e-15, np.nan])
+    held = fitted(lambda p: A @ p - b, lambda p: A, sharp, "linear")
+    left = np.linalg.lstsq(A[:, [0, 2]], b - 1e-4 * A[:, 1], rcond=None)[0]
+    assert held.converged and held.values[[0, 2]] == pytest.approx(left, rel=1e-4)
+    far = fitted(lambda p: 1 + 1 / p, lambda p: np.diag(-1 / p**2), beliefs([1.0], lower=0.1), "linear")
+    assert far.converged and far.values > 1e3
+    exact = A @ right.values
+    assert fitted(lambda p: A @ p - exact, lambda p: A, start, "linear").converged
 
 
 def test_starts_are_the_first_value_and_draws_within_bounds():

@@ -9,7 +9,8 @@ from thinned import thinned
 
 from kronbot.errors import ComputationError
 from kronbot.mechanics.estimation import least_squares, valleys
-from kronbot.mechanics.estimation.least_squares import Beliefs, fitted
+from kronbot.mechanics.estimation.beliefs import Beliefs
+from kronbot.mechanics.estimation.least_squares import fitted
 
 
 def valley(p):

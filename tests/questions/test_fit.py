@@ -17,7 +17,7 @@ from kronbot.library import fit as library_fit
 from kronbot.library.fit import fitted
 from kronbot.mechanics.estimation import knowledge
 from kronbot.mechanics.estimation.knowledge import Combination, Knowledge
-from kronbot.mechanics.estimation.least_squares import TUNING
+from kronbot.mechanics.estimation.losses import TUNING
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting import parts
 from kronbot.questions.fitting.attitude import matrices

@@ -19,6 +19,7 @@ from kronbot.mechanics.motion.sensitivity import Flow
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting import simulate
 from kronbot.questions.fitting.data import Columns, Named
+from kronbot.questions.fitting.search import Search
 from kronbot.questions.fitting.simulate import SimulatedAnswers
 
 PENDULUM = """
@@ -369,6 +370,84 @@ def test_rows_of_records_that_make_no_sense_are_told(planar, data):
         ask(record=[1, 1, 2, 2, 1], t=[0, 1, 0, 1, 0])
     with pytest.raises(UsageError, match="two rows make a record"):
         ask(record=[1, 1, 2, 3, 3], t=[0, 1, 0, 1, 2])
+
+
+STUCK = """
+kronbot: 1
+name: held
+gravity: [0, -9.81, 0]
+parameters: {m: 1, c: 0.05}
+links:
+  - name: arm
+    joint: {type: revolute, name: q, damping: 0.05, friction: {coulomb: c}}
+    pose: {}
+    flexible:
+      {mass: 0.4, length: 0.4, EI: {z: 60}, modes: {v: 1}, shape: craig-bampton, damping: {ratio: 0.01}}
+    payload: {mass: m}
+motion:
+  q: {type: cycloidal, from: 60*deg, to: 90*deg, duration: 1}
+simulate: {start: equilibrium, drive: {q: {pd: {kp: 40, kd: 3}}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def held():
+    """An arm that its friction all but holds, and what is measured of it with a payload of 1.2 kg."""
+    robot = kronbot.loads(STUCK)
+    run = robot.with_parameters(m=1.2).simulate(duration=0.1, step=0.01)
+    return robot, {name: run[name] for name in ("t", "q", "torque.q", "arm.v1")}
+
+
+@pytest.mark.slow
+def test_friction_that_holds_a_light_root_is_followed_by_stable_steps(held):
+    """Explicit steps on the edge of stability hold for one run and not for the next one, which rounding parts."""
+    robot, table = held
+    found, at = answers(robot.model, ["m", "c"], table), np.array([1.2, 0.05])
+    assert np.abs(found.errors(at)).max() < 1e-4  # torques are straight between rows
+    assert [grid.stiff for grid in found._shared.grids.values()] == [True]
+    J = found.jacobian(at)
+    for i, h in enumerate([1e-5, 1e-6]):
+        ahead, behind = (found.errors(at + side * h * np.eye(2)[i]) for side in (1, -1))
+        assert ((ahead - behind) / (2 * h)).ravel() == pytest.approx(J[:, i], abs=1e-4 * np.abs(J[:, i]).max())
+    for start in (1.0, 1.2):
+        fit = robot.with_parameters(m=start).fit(
+            table, question="simulate", estimate="m", sigma={"q": 1e-4, "arm": 1e-5}
+        )
+        assert fit.at["parameters"]["m"] == pytest.approx(1.2, abs=4 * fit["standard_errors"][0])
+
+
+@pytest.mark.slow
+def test_derivatives_that_disagree_with_answers_are_told(held, monkeypatch):
+    """Of the wrong sign on purpose: no step is better, the answer is not complete."""
+    robot, table = held
+    right = SimulatedAnswers.jacobian
+    monkeypatch.setattr(SimulatedAnswers, "jacobian", lambda self, values: -right(self, values))
+    with pytest.raises(ComputationError, match="derivatives and answers disagree: by derivatives a step") as met:
+        robot.fit(table, question="simulate", estimate="m", sigma={"q": 1e-3, "arm": 1e-5})
+    assert met.value.partial.summary["complete"] is False and met.value.partial.at["parameters"]["m"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sigma", "again", "cure"),
+    [
+        ({}, np.inf, "answers end at values where a search begins; give parameters values"),
+        ({}, 1e200, "too large for sums of squares at values where a search begins; give parameters values"),
+        ({"q": 1e-3, "arm": 1e-3}, 1e200, "are too large: give larger ones to sigma$"),
+    ],
+)
+def test_squares_that_overflow_are_told_with_the_cure_for_what_was_given(held, monkeypatch, sigma, again, cure):
+    """Answers that are there when a fit looks first, and are no more, or huge, when it searches."""
+    robot, table = held
+    right, begin = SimulatedAnswers.errors, Search.run
+
+    def run(search):
+        monkeypatch.setattr(SimulatedAnswers, "errors", lambda self, values: right(self, values) * again)
+        begin(search)
+
+    monkeypatch.setattr(Search, "run", run)
+    with np.errstate(all="ignore"), pytest.raises(ComputationError, match=cure):
+        robot.fit(table, question="simulate", estimate="m", sigma=sigma)
 
 
 def test_contacts_and_runaways_are_refused(planar):

@@ -6,23 +6,19 @@ are never robust: rho is theirs as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from kronbot.cached import cached_property
 from kronbot.floats import Array, all_finite
+from kronbot.mechanics.estimation.beliefs import Beliefs, Flags
 from kronbot.mechanics.estimation.knowledge import RANK, hearing, seen, triangle
+from kronbot.mechanics.estimation.losses import counted, rho
 from kronbot.mechanics.estimation.valleys import followed
 from kronbot.records import dataclass
 
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Residuals = Callable[[Array], Array]
-# Where robust losses leave the square, in sigmas: 95 % of the efficiency of least squares under Gaussian noise
-# (Holland and Welsch 1977).
-TUNING = {"linear": 1.0, "huber": 1.345, "cauchy": 2.385}
 # Steps of a search, and relative changes of parameters and cost that end it.
 STEPS, CHANGE, IMPROVEMENT = 200, 1e-11, 1e-9
 # Robust losses approach their least value step by step: what is left of it is many times the last improvement.
@@ -33,49 +29,9 @@ FIRST = 0.02
 WIDEST = 1.0
 # A search crawls that has lost less than this share of its cost in so many steps.
 CRAWL, SLOW = 8, 0.5
-# A value is at a bound within this share of its scale.
-AT_BOUND = 1e-7
-
-
-@dataclass(frozen=True)
-class Beliefs:
-    """What is known of parameters before: where to begin, bounds, and priors, of which NaN is none (k,) each."""
-
-    start: Array
-    lower: Array
-    upper: Array
-    mean: Array
-    deviation: Array
-
-    @cached_property
-    def informed(self) -> Flags:
-        """Which have a prior (k,)."""
-        return ~np.isnan(self.mean)
-
-    @cached_property
-    def scale(self) -> Array:
-        """Sizes (k,) of changes that matter alike: the prior's deviation, the width of bounds, the value, or 1."""
-        with np.errstate(invalid="ignore"):
-            width = self.upper - self.lower
-        size = np.where(self.start != 0, np.abs(self.start), 1.0)
-        size = np.where(np.isfinite(width), np.minimum(size, width), size)
-        return np.where(self.informed, self.deviation, size)
-
-    def at_bound(self, values: Array) -> Flags:
-        """Which values (k,) lie on a bound."""
-        near = AT_BOUND * self.scale
-        return np.asarray((values - self.lower <= near) | (self.upper - values <= near))
-
-    def joined(self, others: Sequence[float]) -> Beliefs:
-        """The same and others of which nothing is known but where to begin."""
-        none, far = np.full(len(others), np.nan), np.full(len(others), np.inf)
-        own = self.start, self.lower, self.upper, self.mean, self.deviation
-        more = np.array(others, dtype=float), -far, far, none, none
-        return Beliefs(*(np.concatenate(both) for both in zip(own, more, strict=True)))
-
-    def begun(self, start: Array) -> Beliefs:
-        """The same with another start, brought within the bounds."""
-        return replace(self, start=np.clip(start, self.lower, self.upper))
+# Standard errors by which derivatives may still want to move a search that has ended. Else shorter and shorter steps,
+# each that share of the one before, are tried for that share of the improvement that derivatives promise.
+SETTLED, SHORTER, TRIES, KEPT = 0.1, 0.25, 6, 0.1
 
 
 @dataclass(frozen=True)
@@ -83,7 +39,9 @@ class Fit:
     """Where a search ended: values (k,), weighted errors (M,) and their Jacobian (M, k), without priors.
 
     ``cost`` is what was minimized; ``weights`` (M,) are the shares with which robust losses count squares;
-    ``converged`` says that the search ended because nothing changed any more, after so many ``steps`` and tries of one.
+    ``converged`` says that the search ended because nothing changed any more, after so many ``steps`` and tries of one,
+    and where its derivatives want it to. Where these promise more, and no step that they name keeps that, ``promised``
+    is the share of the cost.
     """
 
     values: Array
@@ -93,6 +51,7 @@ class Fit:
     weights: Array
     converged: bool
     steps: int
+    promised: float = 0.0
 
 
 class NoStart(ArithmeticError):
@@ -122,8 +81,8 @@ def fitted(
     Directions that errors tell less of than a share ``accuracy`` (see :func:`hearing`) are the priors' alone: along
     them no step follows errors.
     Errors that are not finite shorten a step. Where a search crawls it goes on along the floor of the valley that it is
-    in. Where no step is left, which may be at once, it ends where it is. Raises NoStart where errors are not finite at
-    the start.
+    in. Where it ends though derivatives promise more it goes on from where these lead to, if that is better. Where no
+    step is left, which may be at once, it ends where it is. Raises NoStart where errors are not finite at the start.
     """
     home, used, patient = beliefs.start if home is None else home, 0, loss != "linear"
     while True:
@@ -135,7 +94,15 @@ def fitted(
             patient = not leaps or steps - used <= CRAWL
             beliefs = beliefs.begun(values)
         else:
-            return replace(found, steps=found.steps + used)
+            used += found.steps
+            step, share = _wanted(found, beliefs, accuracy) if found.converged else (found.values, 0.0)
+            if not share:
+                return replace(found, steps=used)
+            values, tries = _further(errors, beliefs, loss, found, step, share)
+            used += tries
+            if np.array_equal(values, found.values):
+                return replace(found, converged=False, steps=used, promised=share)
+            beliefs = beliefs.begun(values)
 
 
 def _along_the_floor(
@@ -197,9 +164,9 @@ def _descended(
             raise _Crawling(beliefs.start + scale * (x - first), len(evaluated))
         return np.concatenate([J @ heard, rows, _holding(np.concatenate([R @ heard, rows]))])
 
-    def rho(squares: Array) -> Array:
+    def of_errors(squares: Array) -> Array:
         told = np.array([squares, np.ones_like(squares), np.zeros_like(squares)])
-        told[:, :count] = _rho(squares[:count], loss)
+        told[:, :count] = rho(squares[:count], loss)
         return told
 
     low, high = (
@@ -207,7 +174,7 @@ def _descended(
     )
     found = least_squares(
         whole, first, slope, (low, high), x_scale=units, ftol=IMPROVEMENT * (1.0 if loss == "linear" else STEADY),
-        xtol=CHANGE, gtol=None, loss="linear" if loss == "linear" else rho, max_nfev=max(1, steps),
+        xtol=CHANGE, gtol=None, loss="linear" if loss == "linear" else of_errors, max_nfev=max(1, steps),
     )  # fmt: skip
     values = beliefs.start + scale * (found.x - first)
     J = jacobian(values)
@@ -217,6 +184,50 @@ def _descended(
     values = np.where(seen(_norms(J * whole_way)) | informed, values, home)
     last = errors(values)
     return Fit(values, last, J, float(found.cost), counted(last, loss), found.status > 0, int(found.nfev))
+
+
+def _wanted(fit: Fit, beliefs: Beliefs, accuracy: float) -> tuple[Array, float]:
+    """The Gauss-Newton step (k,) where a search has ended, and the share of the cost that it takes away: the square of
+    the cosine between errors and what parameters away from bounds can change.
+
+    It is cut at bounds and where it changes a parameter by more than its size. It is none, and the share 0, where it is
+    at most SETTLED standard errors, sigmas being those of the errors where these are larger, and where it changes
+    errors by less than their ``accuracy``, a share of what changing a parameter by its scale does.
+    """
+    values, J, root, informed = fit.values, fit.jacobian * beliefs.scale, np.sqrt(fit.weights), beliefs.informed
+    free = np.flatnonzero(~beliefs.at_bound(values))
+    rows = (np.eye(len(values)) * beliefs.scale)[informed] / beliefs.deviation[informed, None]
+    whole = np.concatenate([J @ hearing(triangle(J), accuracy) * root[:, None], rows])[:, free]
+    e = np.concatenate([fit.errors * root, (values - beliefs.mean)[informed] / beliefs.deviation[informed]])
+    step, norms = np.zeros(len(values)), _norms(whole)
+    told = seen(norms) & (norms > 0)
+    if not told.any():
+        return step, 0.0
+    R = triangle(whole[:, told] / norms[told], e)
+    x = np.linalg.lstsq(all_finite(R[:, :-1]), all_finite(R[:, -1]), rcond=RANK)[0]
+    step[free[told]] = -x / norms[told] * beliefs.scale[free[told]]
+    moving, largest = step != 0, np.maximum(np.abs(values), beliefs.scale)
+    room = np.minimum(np.where(step > 0, beliefs.upper - values, values - beliefs.lower), largest)[moving]
+    part = float(np.min(room / np.abs(step[moving]), initial=1.0))
+    size, moved, freedom = float(e @ e), float(np.linalg.norm(R[:, :-1] @ x)), max(len(e) - int(told.sum()), 1)
+    least = max(SETTLED * max(1.0, (size / freedom) ** 0.5), accuracy * float(_norms(J).max()))
+    if part * moved <= least:
+        return 0 * step, 0.0
+    return part * step, part * (2 - part) * moved**2 / size
+
+
+def _further(errors: Residuals, beliefs: Beliefs, loss: str, fit: Fit, step: Array, share: float) -> tuple[Array, int]:
+    """Values (k,) of a part of a step that keeps what is promised of it, those of the fit where none does, and after
+    how many tries."""
+    informed = beliefs.informed
+    for count in range(TRIES):
+        part = SHORTER**count
+        values = fit.values + part * step
+        found, known = errors(values), (values - beliefs.mean)[informed] / beliefs.deviation[informed]
+        cost = float(rho(found**2, loss)[0].sum() + known @ known) / 2
+        if fit.cost - cost >= KEPT * part * share * fit.cost:
+            return values, count + 1
+    return fit.values, TRIES
 
 
 def _holding(J: Array) -> Array:
@@ -292,47 +303,3 @@ def _bounded(values: Array) -> Array:
 def _norms(J: Array) -> Array:
     """Of the columns (k,)."""
     return np.asarray(np.sqrt((J**2).sum(axis=0)))
-
-
-def counted(errors: Array, loss: str) -> Array:
-    """The shares (M,) with which a loss counts squares of errors in sigmas."""
-    return np.asarray(_rho(errors**2, loss)[1])
-
-
-def _rho(squares: Array, loss: str) -> Array:
-    """rho of squares of errors in sigmas and its two derivatives (3, M)."""
-    if loss == "linear":
-        return np.array([squares, np.ones_like(squares), np.zeros_like(squares)])
-    size = TUNING[loss] ** 2
-    z = squares / size
-    if loss == "cauchy":
-        return np.array([size * np.log1p(z), 1 / (1 + z), -1 / (size * (1 + z) ** 2)])
-    root, inside = np.sqrt(np.maximum(z, 1.0)), z <= 1
-    return np.array(
-        [
-            np.where(inside, squares, size * (2 * root - 1)),
-            np.where(inside, 1.0, 1 / root),
-            np.where(inside, 0.0, -0.5 / (size * root**3)),
-        ]
-    )
-
-
-def starts(beliefs: Beliefs, count: int, seed: int) -> Array:
-    """Where searches begin (count, k): the start itself, then scrambled Sobol points of priors, bounds, or the scale.
-
-    A prior's points are those of its normal distribution; bounds on both sides are filled evenly, a parameter without
-    either is looked for within its scale around the start.
-    """
-    from scipy.special import ndtri
-    from scipy.stats import qmc
-
-    power = max(int(np.ceil(np.log2(max(count - 1, 1)))), 0)
-    shares = qmc.Sobol(len(beliefs.start), seed=seed).random_base2(power)[: count - 1]
-    shares = np.clip(shares, 1e-9, 1 - 1e-9)
-    bounded = np.isfinite(beliefs.lower) & np.isfinite(beliefs.upper)
-    low = np.where(bounded, beliefs.lower, beliefs.start - beliefs.scale)
-    high = np.where(bounded, beliefs.upper, beliefs.start + beliefs.scale)
-    points = low + shares * (high - low)
-    drawn = beliefs.mean + beliefs.deviation * ndtri(shares)
-    points = np.where(beliefs.informed, drawn, points)
-    return np.asarray(np.clip(np.concatenate([beliefs.start[None], points]), beliefs.lower, beliefs.upper))

@@ -3,6 +3,10 @@
 A step of a one-step method is a function x_1 = Phi(t, x_0, h, p). Its derivative, with S = dx/dp,
 S_1 = Phi_x S_0 + Phi_p, is the step of the same method on the variational equation S' = f_x S + f_p (Bock 1983,
 internal differentiation): exact for what is computed, as long as the steps stay the same ones whatever p is.
+
+Steps are those of Dormand and Prince. Where their stability and not their error bounds them, as where smoothed friction
+holds a light link, they are RODAS's (:mod:`kronbot.mechanics.motion.rosenbrock`), which are L-stable: on the edge of
+stability a step that was good for one x_0 is not for the next one.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from kronbot.compute.native.kernel import Kernel
 from kronbot.compute.native.use import calls_at_once
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
+from kronbot.mechanics.motion import rosenbrock
 from kronbot.mechanics.motion.integration import PATIENCE, WHY, Tolerances
 from kronbot.records import dataclass
 
@@ -37,9 +42,16 @@ WEIGHTS = (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)
 COMPANION = (5179 / 57600, 0.0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40)
 # Of the estimated error.
 ORDER = 4
+# A distance that is none.
+TINY = 1e-300
+# Where stability bounds steps (Solving ODEs II, section IV.2): h times the rate at which stages at the end part or meet
+# is larger in so many good steps, without as many others in a row between.
+EDGE, BOUND, FREE = 3.25, 15, 6
 # A record takes so many steps at most; how much longer or shorter than the one before a step may be.
 MOST = 5_000_000
 SAFETY, LEAST, GROWTH = 0.9, 0.1, 6.0
+# A motion that would need so many times as many steps as it may take, at the pace of its last ones, is given up.
+FAR = 10
 # Native code is thought of anew where so many times as many steps are due as when it was.
 MANY_MORE = 2
 # Steps of which all states are kept at a time.
@@ -52,7 +64,8 @@ class Flow:
 
     ``inputs`` change from stretch to stretch, ``numbers`` do not; of these ``moved`` depend on parameters, with
     derivatives whose pattern is that of ``slopes`` (moved, k); ``extent`` says which numbers these are of a robot's.
-    At instants of its own x becomes ``jump``, where there is one.
+    At instants of its own x becomes ``jump``, where there is one. x begins with so many ``coordinates``, whose rates
+    are the next so many; so many numbers ``beside`` come last.
     """
 
     t: SX
@@ -62,6 +75,8 @@ class Flow:
     numbers: SX
     moved: npt.NDArray[np.intp]
     slopes: casadi.Sparsity
+    coordinates: int
+    beside: int
     extent: tuple[int, int] = (0, 0)
     jump: SX | None = None
 
@@ -91,22 +106,27 @@ class Flow:
         both = casadi.densify(casadi.horzcat(value, dot))
         return casadi.Function(name, [self.t, states, self.inputs, self.numbers, D], [both])
 
-    def step(self, derivatives: bool) -> casadi.Function:
-        """(t, h, [x, S], inputs, numbers, slopes, tolerances, jumps) -> ([x, S] at t + h, error by the tolerances).
+    def step(self, derivatives: bool, stiff: bool) -> casadi.Function:
+        """(t, h, [x, S], inputs, numbers, slopes, tolerances, jumps) -> ([x, S] at t + h, error by the tolerances, h
+        times the rate at which stages part, 0 of ``stiff`` ones, which are L-stable).
 
         Where ``jumps`` is 1 the state jumps first, where it is 0 it does not.
         """
-        return self._step_and_slopes if derivatives else self._plain_step
+        key = derivatives, stiff
+        if key not in self._made:
+            self._made[key] = self._stepping(*key)
+        return self._made[key]
 
     @cached_property
-    def _plain_step(self) -> casadi.Function:
-        return self._stepping(False)
+    def _made(self) -> dict[tuple[bool, bool], casadi.Function]:
+        return {}
 
     @cached_property
-    def _step_and_slopes(self) -> casadi.Function:
-        return self._stepping(True)
+    def _l_stable(self) -> casadi.Function:
+        symbols = casadi.vertcat(self.inputs, self.numbers)
+        return rosenbrock.step(self.t, self.x, casadi.densify(self.rate), self.coordinates, self.beside, symbols)
 
-    def _stepping(self, derivatives: bool) -> casadi.Function:
+    def _stepping(self, derivatives: bool, stiff: bool) -> casadi.Function:
         count = self.slopes.size2() if derivatives else 0
         t, h, start = MX.sym("t"), MX.sym("h"), MX.sym("Z", self.x.numel(), 1 + count)
         inputs, numbers = MX.sym("inputs", self.inputs.numel()), MX.sym("numbers", self.numbers.numel())
@@ -116,20 +136,35 @@ class Flow:
             made = self._with_slopes("jump", self.jump) if derivatives else self._of_state("jump", self.jump)
             given = (t, start, inputs, numbers, D) if derivatives else (t, start, inputs, numbers)
             Z = casadi.if_else(jumps, made(*given), start)
+        step = [t, h, start, inputs, numbers, D, tolerances, jumps]
+        if stiff:
+            bound = casadi.vertcat(inputs, numbers)
+            found = self._l_stable(t, Z[:, 0], h, bound, tolerances)
+            end, size = found[0], found[1]
+            if derivatives:
+                seeds = MX(bound.numel(), count)
+                seeds[(self.inputs.numel() + self.moved).tolist(), :] = D
+                given = t, Z[:, 0], h, bound, tolerances
+                none = [MX(1, count), Z[:, 1:], MX(1, count), seeds, MX(2, count)]
+                end = casadi.horzcat(end, self._l_stable.forward(count)(*given, *found, *none)[0])
+            end, size = casadi.if_else(h > 0, end, Z), casadi.if_else(h > 0, size, 0)  # its matrix is over h
+            return casadi.Function("step", step, [end, size, MX.zeros(1)])
 
         def rate(share: float, at: MX) -> MX:
             given = t + share * h, at, inputs, numbers
             return self.sensitive(*given, D) if derivatives else self.plain(*given)
 
-        rates: list[MX] = []
+        rates, last = list[MX](), Z
         for share, weights in zip(NODES, STAGES, strict=True):
-            rates.append(rate(share, Z + h * _sum(weights, rates)))
+            last = Z + h * _sum(weights, rates)
+            rates.append(rate(share, last))
         end = Z + h * _sum(WEIGHTS, rates)
         rates.append(self.plain(t + h, end[:, 0], inputs, numbers))
         both = zip((*WEIGHTS, 0.0), COMPANION, strict=True)
         error = h * _sum([a - b for a, b in both], [each[:, 0] for each in rates])
         size = _size(error, Z[:, 0], end[:, 0], tolerances)
-        return casadi.Function("step", [t, h, start, inputs, numbers, D, tolerances, jumps], [end, size])
+        parting = h * casadi.norm_2(rates[-1] - rates[-2][:, 0]) / casadi.fmax(casadi.norm_2((end - last)[:, 0]), TINY)
+        return casadi.Function("step", step, [end, size, parting])
 
 
 def _sum(weights: Sequence[float], parts: Sequence[MX]) -> MX:
@@ -161,22 +196,29 @@ class Stretches:
 
 @dataclass(frozen=True)
 class Grid:
-    """Steps along stretches: their ``lengths`` (s, steps), and how many there are up to the end of each stretch."""
+    """Steps along stretches: their ``lengths`` (s, steps), and how many there are up to the end of each stretch.
+
+    ``stiff`` are those of the L-stable method.
+    """
 
     lengths: Array
     ends: npt.NDArray[np.intp]
+    stiff: bool
 
 
 class Follower:
-    """Follows states along stretches, in the steps of a grid.
+    """Follows states along stretches, in the steps of a grid, by the method for ``stiff`` equations or the other one.
 
     ``begin`` binds numbers and their slopes, ``expect`` says how many steps it will be asked for.
     """
 
-    def __init__(self, flow: Flow, tolerances: Tolerances, derivatives: bool) -> None:
-        self._function = function = flow.step(derivatives)
+    def __init__(self, flow: Flow, tolerances: Tolerances, derivatives: bool, stiff: bool) -> None:
+        self._function = function = flow.step(derivatives, stiff)
+        self._stiff, self._order, self._stages = stiff, ORDER, len(NODES)
+        if stiff:
+            self._order, self._stages = rosenbrock.ORDER, rosenbrock.STAGES
         arguments = [np.zeros(function.nnz_in(i)) for i in range(function.n_in())]  # sparse ones hold their entries
-        self._step = Buffered(function, arguments, [np.zeros(function.numel_out(i)) for i in range(2)])
+        self._step = Buffered(function, arguments, [np.zeros(function.numel_out(i)) for i in range(3)])
         self._kernel: Kernel | None = None
         self._expected = 0
         arguments[6][:] = tolerances.rtol, tolerances.atol
@@ -185,7 +227,7 @@ class Follower:
         """So many steps are due: native code takes them where that pays."""
         if steps > MANY_MORE * self._expected:
             self._expected = steps
-            self._kernel = calls_at_once(self._function, len(NODES) * steps)
+            self._kernel = calls_at_once(self._function, self._stages * steps)
 
     def begin(self, numbers: Array, slopes: Array) -> None:
         """With these numbers, and the entries of their slopes column by column."""
@@ -243,7 +285,7 @@ class Follower:
         Z, errors = np.empty((len(times) + 1, len(start))), np.empty(len(times))
         Z[0] = start
         t, h, here, given, *fixed, jump = self._step.arguments
-        end, error = self._step.results
+        end, error, _ = self._step.results
         if self._kernel is None:
             for i in range(len(times)):
                 t[0], h[0], here[:], given[:], jump[0] = times[i], lengths[i], Z[i], inputs[i], jumps[i]
@@ -254,15 +296,18 @@ class Follower:
         moving = (each.strides[0] for each in (times, lengths, Z, inputs))
         reads = [(each.ctypes.data, stride) for each, stride in zip((times, lengths, Z, inputs), moving, strict=True)]
         reads += [*((each.ctypes.data, 0) for each in fixed), (jumps.ctypes.data, jumps.strides[0])]
-        self._kernel.walk(reads, [(Z[1:].ctypes.data, Z.strides[0]), (errors.ctypes.data, 8)], len(times))
+        unread = self._step.results[2].ctypes.data, 0
+        self._kernel.walk(reads, [(Z[1:].ctypes.data, Z.strides[0]), (errors.ctypes.data, 8), unread], len(times))
         return Z, errors
 
     def grid(self, stretches: Stretches, start: Array, most: int = MOST) -> Grid:
-        """Steps with which the errors keep to the tolerances. Raises ComputationError where they are too many."""
+        """Steps with which the errors keep to the tolerances. Raises ComputationError where they are too many, or where
+        stability bounds them."""
         taken, ends, tried = list[float](), list[int](), 0
+        edge, free, hopeless, before = 0, 0, False, stretches.times[0]
         length = stretches.times[1] - stretches.times[0]
         at, h_, x, inputs, *_, jump = self._step.arguments
-        after, size = self._step.results
+        after, size, parting = self._step.results
         x[:] = start
         for i in range(len(stretches)):
             t, end = stretches.times[i : i + 2]
@@ -273,16 +318,21 @@ class Follower:
                 self._step()
                 tried += 1
                 error = float(size[0])
-                factor = SAFETY * max(error, 1e-12) ** (-1 / (ORDER + 1)) if np.isfinite(error) else LEAST
+                factor = SAFETY * max(error, 1e-12) ** (-1 / (self._order + 1)) if np.isfinite(error) else LEAST
                 if error <= 1:
                     taken.append(h)
                     x[:], jump[0] = after, 0.0
                     t = end if h == end - t else t + h
                     length = max(length if h < length else 0.0, h * min(GROWTH, factor))
+                    edge, free = (edge + 1, 0) if parting[0] > EDGE else (edge, free + 1)
+                    edge = 0 if free == FREE else edge
+                    if edge == BOUND:
+                        raise ComputationError(f"stability bounds steps at t = {t:g} s")
                 else:
                     length = h * max(LEAST, min(factor, 1.0))
-                hopeless = tried > PATIENCE and stretches.times[-1] - t > most * length
+                if tried % PATIENCE == 0:  # the next step alone tells little: where a joint comes to rest it is short
+                    hopeless, before = stretches.times[-1] - t > FAR * most * (t - before) / PATIENCE, t
                 if t + length == t or tried > most or hopeless:
                     raise ComputationError(f"the motion cannot be followed after t = {t:g} s: {WHY}")
             ends.append(len(taken))
-        return Grid(np.array(taken), np.array(ends))
+        return Grid(np.array(taken), np.array(ends), self._stiff)

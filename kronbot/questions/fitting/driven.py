@@ -134,7 +134,8 @@ class DrivenModel:
         pattern = SX(self.variation.pattern(extent))[moved.tolist(), :]
         slopes = casadi.horzcat(pattern, SX(len(moved), 2 * len(self.found))).sparsity()
         numbers = robot.parameters.symbols(extent)
-        return Flow(self.system.t, self.x, rate, self.inputs, numbers, moved, slopes, extent, self._jump)
+        sizes = len(self.system.free), self.system.memory.numel()
+        return Flow(self.system.t, self.x, rate, self.inputs, numbers, moved, slopes, *sizes, extent, self._jump)
 
     @cached_property
     def _jump(self) -> SX | None:

@@ -8,7 +8,8 @@ from dataclasses import field, replace
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import listing, unknown
 from kronbot.errors import Argument
-from kronbot.mechanics.estimation.least_squares import STEPS, Beliefs
+from kronbot.mechanics.estimation.beliefs import Beliefs
+from kronbot.mechanics.estimation.least_squares import STEPS
 from kronbot.model.build import compliant
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation

@@ -11,8 +11,10 @@ import numpy as np
 from kronbot.cached import cached_property
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.estimation.beliefs import Beliefs, starts
 from kronbot.mechanics.estimation.knowledge import RANK, Knowledge
-from kronbot.mechanics.estimation.least_squares import Beliefs, Fit, NoStart, counted, fitted, solved, starts
+from kronbot.mechanics.estimation.least_squares import Fit, NoStart, fitted, solved
+from kronbot.mechanics.estimation.losses import counted
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
@@ -141,11 +143,7 @@ class Search:
                 except NoStart:  # of the first one we know
                     self.tried.append((np.inf, False))
             if not fits:
-                demand_derivatives(self.slopes[1], self.variation.names)
-                raise ComputationError(
-                    "errors over their sigmas, or those of priors, are too large: give larger ones to ",
-                    Argument("sigma"), " and ", Argument("prior"),
-                )  # fmt: skip
+                raise self._lost()
             self.found = min(fits, key=lambda each: each.cost)
             self.tried = self.tried if inquiry.starts > 1 and round_ else [(each.cost, each.converged) for each in fits]
             points = self.found.values[None]
@@ -153,7 +151,26 @@ class Search:
                 break
             self.best = np.inf, self.found.values  # costs are others now
         if self.noise.unknown:
-            self.found = self._search(beliefs.begun(self.found.values))
+            try:
+                self.found = self._search(beliefs.begun(self.found.values))
+            except NoStart:
+                raise self._lost() from None
+
+    def _lost(self) -> ComputationError:
+        """Why squares of errors, or of their derivatives, are not finite where a search begins."""
+        demand_derivatives(self.slopes[1], self.variation.names)
+        sigma, prior = bool(self.inquiry.sigma), bool(self.inquiry.beliefs.informed.any())
+        nearer = "; give ", Argument("parameters"), " values that are nearer, or leave such rows out"
+        begins = "at values where a search begins"
+        if not np.isfinite(self.answers.errors(self.slopes[0])[self.present]).all():
+            return ComputationError(f"answers end{self.answers.reason} {begins}", *nearer)
+        if not sigma and not prior:
+            return ComputationError(
+                f"errors, or their derivatives, are too large for sums of squares {begins}", *nearer
+            )
+        what = " or ".join(["errors over their sigmas"] * sigma + ["those of priors"] * prior)
+        cures = [Argument("sigma")] * sigma + [" and "] * (sigma and prior) + [Argument("prior")] * prior
+        return ComputationError(f"{what} are too large: give larger ones to ", *cures)
 
     def _search(self, beliefs: Beliefs) -> Fit:
         present = self.present
@@ -185,7 +202,7 @@ class Search:
             return replace(found, steps=found.steps + used)
 
         found, rounds = searched(beliefs, 0), ANEW if accuracy > RANK else 0
-        while rounds and found.converged and found.steps < inquiry.steps:
+        while rounds and (found.converged or found.promised) and found.steps < inquiry.steps:
             rounds -= 1
             self.answers.rest()  # steps follow from where the search has ended, not from where it began
             changes = errors(found.values) - found.errors

@@ -2,7 +2,8 @@
 
 With x' = f(t, x, p) and S = dx/dp what is measured, h(t, x, p), has the derivative h_x S + h_p. S follows its own
 equation by the same steps as x (:mod:`kronbot.mechanics.motion.sensitivity`). These steps keep to the tolerances where
-the search begins; they are chosen anew where they no longer do.
+the search begins; they are chosen anew where they no longer do, and by the method for stiff equations where the other
+one's do not hold.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from kronbot.compute.trace import Rows as Places
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import listing
-from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.motion.followers import Followers
 from kronbot.mechanics.motion.integration import Tolerances
-from kronbot.mechanics.motion.sensitivity import MOST, Follower, Grid
+from kronbot.mechanics.motion.sensitivity import MOST, Grid, Stretches
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.robot import Robot
@@ -40,8 +42,9 @@ PURPOSE = "fit"
 BEYOND = "; a stop or a tendon begins or ends to act there, or the base is near its gimbal lock"
 # Errors of a step, over the tolerances, beyond which steps are chosen anew.
 STALE = 10.0
-# Times as many steps as at first: parameters that want more lead to motions that nobody has measured.
-MORE = 8
+# Times as many steps as at first, or so many where L-stable ones, which are fewer, were the first: parameters that want
+# more lead to motions that nobody has measured.
+MORE, PLENTY = 8, 20_000
 # Times that a search goes through the records: what native code is to pay for.
 EXPECTED = 20
 TOLERANCES = Tolerances(1e-8, 1e-10)
@@ -85,8 +88,8 @@ class _Shared:
     """
 
     end: float
+    followers: Followers
     grids: dict[str, Grid] = field(default_factory=dict)
-    followers: dict[bool, Follower] = field(default_factory=dict)
     corners: Sequence[float] | None = None
     sample_time: float | None = None
     most: dict[str, int] = field(default_factory=dict)
@@ -136,7 +139,7 @@ class SimulatedAnswers:
         zeros = Shifts.read(variation, offset or {}, told, "offset")
         model, beginning = begun(variation, driven, told.columns, records, initial, zeros)
         rows, data = np.arange(len(told.rows)), Measured(told.columns, told.measured)
-        shared = _Shared(max(r.times[-1] for r in records))
+        shared = _Shared(max(r.times[-1] for r in records), Followers(model.flow, TOLERANCES))
         return SimulatedAnswers(variation, model, records, beginning, rows, data, delays, shared), told
 
     def of(self, rows: Places) -> SimulatedAnswers:
@@ -281,8 +284,8 @@ class SimulatedAnswers:
     ) -> None:
         """Put what is seen at the rows of a record in place, and say where there is nothing."""
         stretches, ends = record.stretches(self._shared.corners or (), self._shared.sample_time)
-        follower, shape = self._follower(start.shape[1] > 1), start.shape[::-1]
-        follower.begin(numbers, slopes)
+        derivatives, shape = start.shape[1] > 1, start.shape[::-1]
+        follower = self._shared.followers.begun(derivatives, False, numbers, slopes)
         if self._shared.sample_time is not None:
             start = follower.begun(stretches, start.ravel(order="F")).reshape(shape).T
         rows, count = slice(record.first, record.last), len(record.times)
@@ -293,22 +296,16 @@ class SimulatedAnswers:
             seen.inputs[rows] = record.inputs[np.minimum(last, len(record.inputs) - 1)]
             seen.held[rows] = record.times - delay < record.times[0]
             seen.states[rows] = start
-        for again in (False, True):
-            if again or record.label not in self._shared.grids:
-                plain = self._follower(False)
-                plain.begin(numbers, slopes)
-                try:
-                    grid = plain.grid(stretches, start[:, 0], self._shared.most.get(record.label, MOST))
-                    self._shared.grids[record.label] = grid
-                    self._shared.most.setdefault(record.label, MORE * len(grid.lengths))
-                except ComputationError:
-                    run.lost[rows] = True
-                    return
-            grid = self._shared.grids[record.label]
+        for grid in self._grids(record, stretches, start[:, 0], numbers, slopes):
+            self._shared.grids[record.label] = grid
+            follower = self._shared.followers.begun(derivatives, grid.stiff, numbers, slopes)
             follower.expect(EXPECTED * self._steps)
             found, between, largest = follower.follow(stretches, grid, start.ravel(order="F"), times)
             if largest <= STALE:
                 break
+        else:
+            run.lost[rows] = True
+            return
         run.seen[0].states[record.first + 1 : record.last] = found[ends].reshape(len(ends), *shape).swapaxes(1, 2)
         for seen, part in zip(run.seen[1:], between.reshape(len(late) - 1, count, *shape), strict=True):
             seen.states[rows] = part.swapaxes(1, 2)
@@ -317,11 +314,14 @@ class SimulatedAnswers:
         for seen in run.seen:
             seen.states[rows][run.lost[rows]] = start
 
-    def _follower(self, derivatives: bool) -> Follower:
-        shared, flow = self._shared, self.model.flow
-        if derivatives not in shared.followers:
-            shared.followers[derivatives] = Follower(flow, TOLERANCES, derivatives)
-        return shared.followers[derivatives]
+    def _grids(self, record: Record, stretches: Stretches, x: Array, *numbers: Array) -> Iterator[Grid]:
+        """Steps for a record that begins with x (nx,): those that are known, and where these do not hold new ones."""
+        shared, label = self._shared, record.label
+        if label in shared.grids:
+            yield shared.grids[label]
+        for grid in shared.followers.grids(stretches, x, shared.most.get(label, MOST), *numbers):
+            shared.most.setdefault(label, max(MORE * len(grid.lengths), PLENTY * grid.stiff))
+            yield grid
 
     @property
     def _steps(self) -> int:

@@ -1,0 +1,79 @@
+"""What is known of parameters before they are looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kronbot.cached import cached_property
+from kronbot.floats import Array
+from kronbot.records import dataclass
+
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+# A value is at a bound within this share of its scale.
+AT_BOUND = 1e-7
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What is known of parameters before: where to begin, bounds, and priors, of which NaN is none (k,) each."""
+
+    start: Array
+    lower: Array
+    upper: Array
+    mean: Array
+    deviation: Array
+
+    @cached_property
+    def informed(self) -> Flags:
+        """Which have a prior (k,)."""
+        return ~np.isnan(self.mean)
+
+    @cached_property
+    def scale(self) -> Array:
+        """Sizes (k,) of changes that matter alike: the prior's deviation, the width of bounds, the value, or 1."""
+        with np.errstate(invalid="ignore"):
+            width = self.upper - self.lower
+        size = np.where(self.start != 0, np.abs(self.start), 1.0)
+        size = np.where(np.isfinite(width), np.minimum(size, width), size)
+        return np.where(self.informed, self.deviation, size)
+
+    def at_bound(self, values: Array) -> Flags:
+        """Which values (k,) lie on a bound."""
+        near = AT_BOUND * self.scale
+        return np.asarray((values - self.lower <= near) | (self.upper - values <= near))
+
+    def joined(self, others: Sequence[float]) -> Beliefs:
+        """The same and others of which nothing is known but where to begin."""
+        none, far = np.full(len(others), np.nan), np.full(len(others), np.inf)
+        own = self.start, self.lower, self.upper, self.mean, self.deviation
+        more = np.array(others, dtype=float), -far, far, none, none
+        return Beliefs(*(np.concatenate(both) for both in zip(own, more, strict=True)))
+
+    def begun(self, start: Array) -> Beliefs:
+        """The same with another start, brought within the bounds."""
+        return replace(self, start=np.clip(start, self.lower, self.upper))
+
+
+def starts(beliefs: Beliefs, count: int, seed: int) -> Array:
+    """Where searches begin (count, k): the start itself, then scrambled Sobol points of priors, bounds, or the scale.
+
+    A prior's points are those of its normal distribution; bounds on both sides are filled evenly, a parameter without
+    either is looked for within its scale around the start.
+    """
+    from scipy.special import ndtri
+    from scipy.stats import qmc
+
+    power = max(int(np.ceil(np.log2(max(count - 1, 1)))), 0)
+    shares = qmc.Sobol(len(beliefs.start), seed=seed).random_base2(power)[: count - 1]
+    shares = np.clip(shares, 1e-9, 1 - 1e-9)
+    bounded = np.isfinite(beliefs.lower) & np.isfinite(beliefs.upper)
+    low = np.where(bounded, beliefs.lower, beliefs.start - beliefs.scale)
+    high = np.where(bounded, beliefs.upper, beliefs.start + beliefs.scale)
+    points = low + shares * (high - low)
+    drawn = beliefs.mean + beliefs.deviation * ndtri(shares)
+    points = np.where(beliefs.informed, drawn, points)
+    return np.asarray(np.clip(np.concatenate([beliefs.start[None], points]), beliefs.lower, beliefs.upper))
