@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 
@@ -277,11 +278,11 @@ def judged(
 
 
 def _longest_period(arm: Arm, robot: Robot) -> float:
-    """That (s) of the slowest vibration at the goal while motors stand: of K^-1 M, without what weight adds to K."""
+    """That (s) of the slowest vibration at the goal while motors stand, without what weight adds to K; else 0."""
     f = np.ix_(robot.flexible, robot.flexible)
     _, K = mass_and_stiffness(robot)
-    squares = np.linalg.eigvals(np.linalg.solve(K[f], _inertia(arm)[f])).real
-    return float(2 * np.pi * np.sqrt(squares.max()))
+    least = float(np.linalg.eigvals(np.linalg.solve(_inertia(arm)[f], K[f])).real.min())
+    return 2 * math.pi / math.sqrt(least) if least > 0 else 0.0
 
 
 def _endpoint(robot: Robot, q: Array) -> Array:
