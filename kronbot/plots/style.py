@@ -91,7 +91,7 @@ def demand_matplotlib() -> None:
     """Raise UsageError where it is not there, or cannot begin."""
     try:
         with _turn():
-            if "matplotlib" not in sys.modules:
+            if "matplotlib.backends.backend_agg" not in sys.modules:
                 import_matplotlib()
     except ImportError:
         raise UsageError("pictures need matplotlib: pip install 'kronbot[plot]'") from None
