@@ -1692,7 +1692,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["matplotlib.cbook", "matplotlib.patches", "matplotlib.backends.backend_agg"])
+@pytest.mark.parametrize("name", ["matplotlib.rcsetup", "matplotlib.cm", "matplotlib.bezier"])
 def test_a_ctrl_c_while_matplotlib_is_imported_waits(name, tmp_path):
     """Half of it would be imported in all of the process's life."""
     words = [sys.executable, "-c", INTERRUPTED, name]
