@@ -1,5 +1,7 @@
 """What has no joints, or no coordinates at all: every question has an answer, or a refusal in words."""
 
+from pathlib import Path
+
 import pytest
 
 import kronbot
@@ -204,6 +206,7 @@ def test_pictures_of_robots_that_do_not_move():
     rigid = kronbot.loads(ROBOTS["rigid"])
     rigid.statics(forces=[[0, 1, 0], [0, 2, 0]]).plot("statics.png")
     rigid.simulate(duration=0.01).plot("motion.png")
+    assert all(Path(name).read_bytes().startswith(b"\x89PNG") for name in ("statics.png", "motion.png"))
 
 
 @pytest.mark.parametrize(
