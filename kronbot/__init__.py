@@ -68,10 +68,12 @@ def load(
     for a name or an order that is not there.
     """
     from kronbot.system.forking import AtWork
+    from kronbot.system.importing import whole_imports
 
     with AtWork():  # while modules are imported, too: their locks are among those that a forked process finds shut
-        from kronbot import description
-        from kronbot.library import arguments
+        with whole_imports():
+            from kronbot import description
+            from kronbot.library import arguments
 
         return _built(description.read(arguments.path(robot, "robot")), order, parameters)
 
@@ -84,10 +86,12 @@ def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | f
     where it is no text, or for a name or an order that is not there.
     """
     from kronbot.system.forking import AtWork
+    from kronbot.system.importing import whole_imports
 
     with AtWork():
-        from kronbot.description import Source
-        from kronbot.library import arguments
+        with whole_imports():
+            from kronbot.description import Source
+            from kronbot.library import arguments
 
         given = arguments.content(text, "text", "kronbot.load takes those", robots())
         return _built(Source("<text>", given, None), order, parameters)
@@ -112,22 +116,27 @@ def convert(urdf: str | PathLike[str], *, tip: str | None = None) -> Translation
     the file is no tree of revolute, continuous, prismatic, planar, floating and fixed joints.
     """
     from kronbot.system.forking import AtWork
+    from kronbot.system.importing import whole_imports
 
     with AtWork():
-        from kronbot.description.urdf.elements import read_xml
-        from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
-        from kronbot.description.urdf.translation import translate
-        from kronbot.library import arguments
+        with whole_imports():
+            from kronbot.description.urdf.elements import read_xml
+            from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
+            from kronbot.description.urdf.translation import translate
+            from kronbot.library import arguments
 
         source = read_xml(arguments.path(urdf, "urdf"), URDF_BYTES)
         return translate(parse_urdf(source), None if tip is None else arguments.text(tip, "tip"))
 
 
 def _built(source: Source, order: str | int, parameters: Mapping[str, str | float] | None) -> Robot:
-    from kronbot import description
-    from kronbot.library import arguments
-    from kronbot.library.robot import Robot
-    from kronbot.model.build import build
+    from kronbot.system.importing import whole_imports
+
+    with whole_imports():
+        from kronbot import description
+        from kronbot.library import arguments
+        from kronbot.library.robot import Robot
+        from kronbot.model.build import build
 
     settings = {} if parameters is None else arguments.expressions(parameters, "parameter")
     return Robot(build(description.load(source, settings), arguments.order(order)))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import UsageError
+from kronbot.system.importing import whole_imports
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +69,7 @@ def frame(labels: Labels, values: npt.NDArray[Any]) -> pd.Series | pd.DataFrame:
 
 def _library(name: str) -> Any:
     try:
-        return importlib.import_module(name)
+        with whole_imports():
+            return importlib.import_module(name)
     except ImportError:
         raise UsageError(f"this view needs {name}: pip install {name}") from None

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from kronbot.system.importing import whole_imports
+
 if TYPE_CHECKING:
     from kronbot.description.described import Description as Description
     from kronbot.description.loading import load as load
@@ -32,4 +34,5 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    with whole_imports():
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -30,6 +30,7 @@ from kronbot.library.values import view as seen_as
 from kronbot.model import build, robot
 from kronbot.questions.result import Outcome, Result
 from kronbot.system.forking import AtWork
+from kronbot.system.importing import whole_imports
 from kronbot.system.sealed import demand_same, seal
 
 if TYPE_CHECKING:
@@ -224,9 +225,9 @@ class Robot:
         >>> kronbot.load("stacker").symbolic(short=True).jacobian()["J_R"].tolist()
         [['0', '0', 's2'], ['0', '-1', '0'], ['0', '0', '-c2']]
         """
-        # Here, since SymPy takes half a second to import.
-        from kronbot.library.symbolic import Symbolic
-        from kronbot.questions.formulas import Writing
+        with whole_imports():  # here, since SymPy takes half a second
+            from kronbot.library.symbolic import Symbolic
+            from kronbot.questions.formulas import Writing
 
         writing = Writing(
             arguments.choice(style, choices.STYLES, "style"),

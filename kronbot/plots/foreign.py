@@ -11,7 +11,7 @@ from types import ModuleType
 
 from kronbot.errors import LIMITS, Failure, UsageError, not_loaded, said
 from kronbot.system import environment, private
-from kronbot.system.interruption import interruptions
+from kronbot.system.importing import whole_imports
 from kronbot.system.platform import host
 
 FOLDERS = (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache"))
@@ -45,8 +45,7 @@ def import_matplotlib() -> None:
     try:
         # Fontconfig's program is asked for fonts.
         safe = environment.for_now({"PATH": environment.search_path()})
-        # A Ctrl-C waits: half imported, it would fail in every later picture of the process.
-        with interruptions() as met, met.saving(), _elsewhere() if host.OWNERS and not _own() else nullcontext(), safe:
+        with whole_imports(), _elsewhere() if host.OWNERS and not _own() else nullcontext(), safe:
             import matplotlib.backends.backend_agg
             import matplotlib.figure
             import matplotlib.font_manager  # noqa: F401

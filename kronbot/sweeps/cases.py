@@ -16,6 +16,7 @@ from kronbot.cached import cached_property
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array, decimals
 from kronbot.records import dataclass
+from kronbot.system.importing import whole_imports
 
 MOST = 1_000_000_000
 # Of draws, Sobol points have so many bits.
@@ -257,7 +258,8 @@ class Draws:
 
     def _shares(self, start: int, stop: int) -> Array:
         """Sobol points; going on from the last ones costs no more than these."""
-        from scipy.stats import qmc
+        with whole_imports():
+            from scipy.stats import qmc
 
         if not self._at or self._at[1] > start:
             sampler = qmc.Sobol(len(self.distributions) * (1 + self.indices), scramble=True, bits=_BITS, seed=self.seed)

@@ -10,6 +10,7 @@ from kronbot.compute.arrays import NamedArray
 from kronbot.description.wording import listing
 from kronbot.questions.swept import Indices
 from kronbot.sweeps.cases import Draws
+from kronbot.system.importing import whole_imports
 
 # Share of the resamples of the draws that an interval holds, and how many there are.
 CONFIDENCE, RESAMPLES = 0.95, 500
@@ -21,7 +22,8 @@ def indices(draws: Draws, columns: Mapping[str, Sequence[object]]) -> dict[str, 
     Intervals are percentiles of the bootstrap, whose seed is that of the draws. Columns that some cases lack have none,
     since indices are about whole draws, and those that are the same in all cases, which depend on nothing.
     """
-    from scipy.stats import sobol_indices
+    with whole_imports():
+        from scipy.stats import sobol_indices
 
     values = {name: np.array(column, dtype=float) for name, column in columns.items() if None not in column}
     moving = {name: column for name, column in values.items() if column.max() != column.min()}

@@ -5,8 +5,6 @@ import json
 import math
 import os
 import pickle
-import subprocess
-import sys
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -1672,30 +1670,3 @@ def test_designs_are_drawn(picture, monkeypatch):
     demand_sound(figure)
     times, sizes = figure.axes[0].lines[0].get_data()
     assert np.column_stack([times, sizes]) == pytest.approx(shaper["impulses"])
-
-
-INTERRUPTED = """
-import signal, sys
-import kronbot
-answer = kronbot.load("khang").modes()
-class Finder:
-    def find_spec(self, name, *_):
-        if name == sys.argv[1]:
-            sys.meta_path.remove(self)
-            signal.raise_signal(signal.SIGINT)
-sys.meta_path.insert(0, Finder())
-try:
-    answer.plot("first.svg")
-except KeyboardInterrupt:
-    answer.plot("second.svg")
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["matplotlib.rcsetup", "matplotlib.cm", "matplotlib.bezier"])
-def test_a_ctrl_c_while_matplotlib_is_imported_waits(name, tmp_path):
-    """Half of it would be imported in all of the process's life."""
-    words = [sys.executable, "-c", INTERRUPTED, name]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["second.svg"]

@@ -25,6 +25,7 @@ from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.spectrum import poles as poles_of
 from kronbot.mechanics.linear.state_space import Seen, StateSpace, errors_of
 from kronbot.records import dataclass
+from kronbot.system.importing import whole_imports
 
 Complex = npt.NDArray[np.complex128]
 
@@ -143,7 +144,8 @@ def placed(states: Reached, poles: Sequence[complex]) -> Array:
     Raises UsageError where there are not as many as states, ComputationError where one is asked for more often than
     there are inputs.
     """
-    from scipy.signal import place_poles
+    with whole_imports():
+        from scipy.signal import place_poles
 
     every = [each for pole in poles for each in ([pole, pole.conjugate()] if pole.imag else [complex(pole.real)])]
     if len(every) != len(states.A):

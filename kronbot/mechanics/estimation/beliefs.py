@@ -11,6 +11,7 @@ import numpy as np
 from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.records import dataclass
+from kronbot.system.importing import whole_imports
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 # A value is at a bound within this share of its scale.
@@ -64,8 +65,9 @@ def starts(beliefs: Beliefs, count: int, seed: int) -> Array:
     A prior's points are those of its normal distribution; bounds on both sides are filled evenly, a parameter without
     either is looked for within its scale around the start.
     """
-    from scipy.special import ndtri
-    from scipy.stats import qmc
+    with whole_imports():
+        from scipy.special import ndtri
+        from scipy.stats import qmc
 
     power = max(int(np.ceil(np.log2(max(count - 1, 1)))), 0)
     shares = qmc.Sobol(len(beliefs.start), seed=seed).random_base2(power)[: count - 1]

@@ -251,9 +251,9 @@ def _reduced(rows: Array) -> Array:
 
 def unlikely(factor: float, freedom: float, level: float = 0.01) -> bool:
     """Whether chance makes errors so many times as large as sigma says in less than this share of fits (chi2)."""
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
-    return bool(chi2.sf(factor**2 * freedom, freedom) < level)
+    return bool(chdtrc(freedom, factor**2 * freedom) < level)
 
 
 def outlying(errors: Array, leverages: Array, rows: npt.NDArray[np.intp], level: float = 0.01) -> list[int]:
@@ -261,10 +261,10 @@ def outlying(errors: Array, leverages: Array, rows: npt.NDArray[np.intp], level:
 
     ``errors`` and ``leverages`` (M,) are those of measurements in units of the noise, each of a row.
     """
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
     squares = errors**2 / np.maximum(1 - leverages, 1e-6)
     names, place = np.unique(rows, return_inverse=True)
     totals, counts = np.bincount(place, squares), np.bincount(place)
-    beyond = chi2.sf(totals, counts) < level / len(names)
+    beyond = chdtrc(counts, totals) < level / len(names)
     return [int(name) for name in names[beyond]]

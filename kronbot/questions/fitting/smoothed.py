@@ -17,6 +17,7 @@ from kronbot.floats import Array
 from kronbot.questions.fitting.answers import Answers, Through
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.records import dataclass
+from kronbot.system.importing import whole_imports
 
 ORDER = 4
 # Periods of the cut-off after which the filter has forgotten most of an end, where noise does not cancel.
@@ -37,7 +38,8 @@ class Filter:
 
     def __call__(self, values: Array, rate: float) -> Array:
         """What passes of values (N, ...) at so many rows a second."""
-        from scipy.signal import butter, sosfiltfilt  # here, since it takes a quarter of a second
+        with whole_imports():  # here, since it takes a quarter of a second
+            from scipy.signal import butter, sosfiltfilt
 
         return np.asarray(sosfiltfilt(butter(ORDER, self.cutoff, fs=rate, output="sos"), values, axis=0))
 

@@ -22,6 +22,7 @@ from kronbot.errors import Argument, ComputationError, KronbotError, UsageError,
 from kronbot.sweeps.engines.interface import Lost
 from kronbot.sweeps.work import Done, Parcel
 from kronbot.system import environment, private
+from kronbot.system.importing import whole_imports
 from kronbot.system.platform import host
 
 # How long (s) a scheduler may take to answer; how often one that works is asked for its workers.
@@ -159,7 +160,7 @@ def _imported() -> Any:
             raise UsageError(Argument("scheduler"), f": {why}; let them, and the folders above, be yours alone")
     hidden = dict.fromkeys(foreign, f"{os.devnull}/none")  # what is not there yet may come
     try:
-        with environment.for_now(hidden | {"PATH": environment.search_path()}):
+        with environment.for_now(hidden | {"PATH": environment.search_path()}), whole_imports():
             import distributed
 
             platform.processor()  # for which Dask asks: a program tells it, once
