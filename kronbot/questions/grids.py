@@ -128,9 +128,9 @@ def _among(every: Array, some: Array) -> npt.NDArray[np.bool_]:
 
 
 @lru_cache(maxsize=2)
-def times(duration: float, step: float, stops: tuple[float, ...], motion_end: float | None) -> Times:
-    """Those of a run whose motion ends at a time (s), if any: made once for many alike."""
-    shown, watched, rest = grid(duration, step), sampled(stops), times_of_rest(motion_end, duration)
+def times(duration: float, step: float, stops: tuple[float, ...], motion_end: float | None, samples: int) -> Times:
+    """Those of a run whose motion ends at a time (s), if any, so many of them behind it: made once for many alike."""
+    shown, watched, rest = grid(duration, step), sampled(stops), times_of_rest(motion_end, duration, samples)
     told = ascending(np.concatenate([shown, watched, followed(stops)]))
     every = ascending(np.concatenate([told, rest]))
     parts = every, _among(every, told), _among(every, rest), _among(told, shown), _among(told, watched)

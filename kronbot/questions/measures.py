@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
+import casadi
 import numpy as np
 from casadi import SX
 
@@ -14,14 +15,19 @@ from kronbot.description.wording import listing
 from kronbot.floats import Array, rounded
 from kronbot.mechanics.motion.drives import Drives
 from kronbot.mechanics.motion.equations import Equations
-from kronbot.mechanics.motion.settling import MOST, overshoot, residual, settling_time
+from kronbot.mechanics.motion.integration import Tolerances
+from kronbot.mechanics.motion.settling import BETWEEN, MOST, between, finer, missed, overshoot, residual, settling_time
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.model.robot import Robot
 from kronbot.questions.commanded import commanded
+from kronbot.records import dataclass
 
 PURPOSE = "simulate"
-# Samples after the motion, the last one apart: vibrations up to half as many periods are told apart.
-SAMPLES = 1024
+# Samples after the motion, the last one apart, that are no waste, and the most there may be; with all numbers of a
+# state, too.
+SAMPLES, SAMPLES_AT_MOST, NUMBERS = 1024, 1 << 16, 1 << 23
+# What samples may miss, of the largest distance from rest, and of a band.
+MISSED = 0.02, 0.1
 # Fewer have no spectrum: four in a period of what swings twice.
 FEW = 8
 # A rest that is shorter than this share of a run is none.
@@ -39,11 +45,11 @@ def all_held(robot: Robot, driven: Drives) -> bool:
     return _loose(robot, driven) is None
 
 
-def times_of_rest(end: float | None, duration: float) -> Array:
-    """Even times (s) from the end of the motion to that of the run; none where there is no rest."""
+def times_of_rest(end: float | None, duration: float, samples: int) -> Array:
+    """So many even times (s) from the end of the motion to that of the run; none where there is no rest."""
     if end is None or duration - end < REST * duration:
         return np.zeros(0)
-    times: Array = np.linspace(end, duration, SAMPLES + 1)
+    times: Array = np.linspace(end, duration, samples + 1)
     return times
 
 
@@ -59,50 +65,114 @@ def efforts(robot: Robot, series: Mapping[str, Array], squares: Array) -> dict[s
 
 
 def places(robot: Robot, system: Equations, which: Hashable) -> Trace:
-    """q and the endpoint by time, state, and loads on frames where ``which`` (the key of ``system``) tells of some."""
+    """q and the endpoint, and their rates, of a robot on a fixed base, by time, state, and loads on frames where
+    ``which`` (the key of ``system``) tells of some."""
 
     def parts() -> tuple[dict[str, SX], dict[str, SX]]:
         inputs = {"t": system.t, "x": system.row} | ({"given": system.given} if system.given.numel() else {})
-        return inputs, {"q": system.coordinates[0], "endpoint": endpoint(system.state)}
+        q, qd = system.coordinates
+        r, free = endpoint(system.state), len(system.free)
+        rate = casadi.jtimes(r, system.x[:free, :], system.x[free : 2 * free, :]) + casadi.jacobian(r, system.t)
+        return inputs, {"q": q, "qd": qd, "endpoint": r, "rate": rate}
 
     return traced(robot, ("places", which), PURPOSE, parts)
 
 
+@dataclass(frozen=True)
+class Behind:
+    """What is told behind a motion, in numbers and in words, and how many times as many samples would tell of what is
+    left out since these are too few: 1 where they are not."""
+
+    summary: dict[str, Scalar]
+    told: list[str]
+    finer: float
+
+
+NOTHING = Behind({}, [], 1.0)
+
+
+class _Between:
+    """What lies between samples at even times (s), as far as they show it to the ``tolerances`` of their run."""
+
+    def __init__(self, times: Array, tolerances: Tolerances) -> None:
+        self.step, self.tolerances = float(times[1] - times[0]), tolerances
+        self.times = np.linspace(times[0], times[-1], (len(times) - 1) * BETWEEN + 1)
+        self.finer, self.unseen = 1.0, list[str]()
+
+    def away(self, values: Array, rates: Array, place: Array | float, band: float, names: list[str]) -> Array | None:
+        """Values (N, k) at all times, from a place; None where the samples miss too much of them, for a band about it,
+        to tell what has the ``names``, which are noted."""
+        found = between(self.step, values - place, rates)
+        largest = float(np.linalg.norm(found, axis=1).max())
+        allowed = min(MISSED[0] * largest, MISSED[1] * band) + _error(self.tolerances, self.step, values, rates)
+        if (gone := missed(self.step, values, rates)) <= allowed:
+            return found
+        if names:
+            self.finer = max(self.finer, finer(gone, allowed, largest))
+            self.unseen += names
+        return None
+
+
 def after_motion(
-    robot: Robot, drives: Drives, times: Array, seen: Mapping[str, Array], band: float, pushed: float
-) -> tuple[dict[str, Scalar], list[str]]:
+    robot: Robot,
+    drives: Drives,
+    times: Array,
+    seen: Mapping[str, Array],
+    band: float,
+    pushed: float,
+    tolerances: Tolerances,
+    most: int,
+) -> Behind:
     """Settling times, overshoots and residual vibrations, from :func:`places` at the start and at N even ``times``.
 
     ``band`` is the share of its way in which what moves has settled. What is left vibrates behind the time (s) up to
     which something ``pushed`` from outside, and is not told where that is the end. Nor is it where it swings too seldom
-    to tell how far, and about which place, which is said in words.
+    to tell how far, and about which place, or creeps, which is said in words; and what vibrates too fast for these
+    samples beyond the ``tolerances`` of the run is not told, with how long a run tells of it by ``most`` samples.
     """
     found: dict[str, Scalar] = {"motion_end": float(times[0])}
+    told, samples = list[str](), _Between(times, tolerances)
     alone = times >= pushed
-    let_go = alone.sum() >= FEW
+    let_go = bool(alone.sum() >= FEW)
     alone |= not let_go
-    left = residual(times[alone], seen["endpoint"][1:][alone])
-    away = np.linalg.norm(seen["endpoint"] - left.place, axis=1)
-    own = band * away[0]
-    known = away[0] > WAY and left.creeps < own / 2 and not left.slow
-    settled = settling_time(times, away[1:], own, left.swing(own)) if known else None
-    found |= {} if settled is None else {"settling_time": settled}
-    told = _told_of_slow(left.slow, times[alone]) if let_go and left.slow else []
-    let_go &= not left.slow
-    found |= {"residual_amplitude": left.amplitude} if let_go else {}
-    for k, (frequency, amplitude) in enumerate(left.lines if let_go else [], 1):
-        found |= {f"residual_frequency.{k}": frequency, f"residual_amplitude.{k}": amplitude}
+    first, r, rate = seen["endpoint"][0], seen["endpoint"][1:], seen["rate"][1:]
+    left = residual(times[alone], r[alone])
+    way = float(np.linalg.norm(first - left.place))
+    own = band * way if way > WAY else math.inf
+    resting = way > WAY and left.creeps < own / 2 and not left.slow
+    names = [name for name, there in (("residual_amplitude", let_go), ("settling_time", resting)) if there]
+    if (away := samples.away(r, rate, left.place, own, names)) is not None:
+        off = np.linalg.norm(away, axis=1)
+        settled = settling_time(samples.times, off, own, left.swing(own)) if resting else None
+        found |= {} if settled is None else {"settling_time": settled}
+        if let_go and left.slow:
+            told = _told_of_slow(left.slow, times[alone])
+        elif let_go and not left.known:
+            told = _told_of_creeping(left.creeps)
+        elif let_go:
+            found["residual_amplitude"] = float(off[samples.times >= times[alone][0]].max())
+        for k, (frequency, amplitude) in enumerate(left.lines if let_go and not left.slow else [], 1):
+            found |= {f"residual_frequency.{k}": frequency, f"residual_amplitude.{k}": amplitude}
     for name, wanted in commanded(robot, np.array([0.0, times[-1]])).items():
         place = next(joint.driven for joint in robot.joints if joint.name == name)
-        q, goal = seen["q"][:, place], float(wanted[-1])
-        way = goal - float(q[0])
+        q, qd, goal = seen["q"][1:, [place]], seen["qd"][1:, [place]], float(wanted[-1])
+        way = goal - float(seen["q"][0, place])
         if place in drives.prescribed or abs(way) <= WAY:
             continue
-        off = np.abs(q[1:] - goal)
-        settled = settling_time(times, off, band * abs(way), residual(times, q[1:, None]).swing(band * abs(way)))
-        found |= {} if settled is None else {f"settling_time.{name}": settled}
-        found[f"overshoot.{name}"] = overshoot(q, float(q[0]), goal)
-    return found, told
+        own, names = band * abs(way), [f"{word}.{name}" for word in WORDS]
+        if (away := samples.away(q, qd, goal, own, names)) is not None:
+            settled = settling_time(samples.times, np.abs(away[:, 0]), own, residual(times, q).swing(own))
+            found |= {} if settled is None else {f"settling_time.{name}": settled}
+            found[f"overshoot.{name}"] = overshoot(away[:, 0], way)
+    if samples.unseen:
+        told += _told_of_fast(samples.unseen, times, most, most * samples.step / samples.finer)
+    return Behind(found, told, samples.finer)
+
+
+def _error(tolerances: Tolerances, step: float, values: Array, rates: Array) -> float:
+    """What they leave open of a step of values by their rates."""
+    of_values, of_rates = (tolerances.of(float(np.abs(each).max())) for each in (values, rates))
+    return of_values + step * of_rates
 
 
 def _told_of_slow(frequency: float, times: Array) -> list[str]:
@@ -112,6 +182,24 @@ def _told_of_slow(frequency: float, times: Array) -> list[str]:
     return [
         f"residual_amplitude is left out: behind the motion the endpoint swings once in about {rounded(period)} s, and "
         f"{watched:.3g} s do not tell how far; a duration of {enough} s does (explain measures)"
+    ]
+
+
+def _told_of_creeping(creeps: float) -> list[str]:
+    """That where the endpoint comes to rest is not known."""
+    return [
+        f"residual_amplitude is left out: behind the motion the endpoint creeps, by {creeps:.2g} m or more after the "
+        "run; a longer duration tells where it comes to rest (explain measures)"
+    ]
+
+
+def _told_of_fast(names: Sequence[str], times: Array, most: int, longest: float) -> list[str]:
+    """That samples are too few for what vibrates, and the longest rest (s) that the most of them do for."""
+    verb = "are" if len(names) > 1 else "is"
+    enough = rounded(float(times[0]) + longest)
+    return [
+        f"{listing(names)} {verb} left out: {most} samples do not show what vibrates for {times[-1] - times[0]:.3g} s "
+        f"behind the motion; a duration of {enough} s is one that they do for (explain measures)"
     ]
 
 

@@ -28,6 +28,7 @@ from kronbot.questions.grids import Times, sampled, sampling, times
 from kronbot.questions.initial_state import initial_state, matrices
 from kronbot.questions.jolts import told_of_gains, told_of_jolts
 from kronbot.questions.keeping import gathered
+from kronbot.questions.measures import SAMPLES
 from kronbot.questions.momenta import MOMENTA
 from kronbot.questions.outputs import traced as seen
 from kronbot.records import dataclass
@@ -47,7 +48,7 @@ class Run:
     ``q`` and ``qd`` are initial values by place in the coordinates where they differ from the default: joints start on
     their motion (or at 0), beams at rest, by ``start`` straight or in the equilibrium at the first joint values.
     ``outputs`` are columns beside those that are always there, ``loads`` dead forces and moments on frames, by name;
-    ``band`` is the share of its way in which a joint has settled.
+    ``band`` is the share of its way in which a joint has settled, ``samples`` are those behind the motion.
     """
 
     duration: float
@@ -61,6 +62,7 @@ class Run:
     outputs: tuple[str, ...] = ()
     loads: Sequence[tuple[str, Sequence[float]]] = ()
     band: float = BAND
+    samples: int = SAMPLES
 
     def error(self, size: float) -> float:
         """What the tolerances leave open of a joint value of that size (rad or m), over a run of many steps."""
@@ -165,7 +167,7 @@ def begun_of(robot: Robot, run: Run, system: Equations, solver: Integrator) -> B
     key, end = ("corners", run.duration), run.duration
     at = stops(end, robot.own(key, lambda: system.corners(parameters, end, PURPOSE)))
     every_stop, instants = sampling(parameters, system.drives.sample_time, at)
-    wanted = times(run.duration, run.step, at, motion_end(robot, system.drives, sampled(at)))
+    wanted = times(run.duration, run.step, at, motion_end(robot, system.drives, sampled(at)), run.samples)
     start = initial_state(robot, system, run.start, run.q, run.qd)
     charts = Charts(len(system.free), start) if robot.base else None
     start = start if charts is None else charts.begun(start)

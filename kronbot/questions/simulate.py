@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -10,7 +12,7 @@ import numpy as np
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.native import policy
-from kronbot.errors import ComputationError, KronbotError
+from kronbot.errors import ComputationError, Interrupted, KronbotError
 from kronbot.floats import Array
 from kronbot.mechanics.control.controllers import controllers
 from kronbot.mechanics.motion.drives import drives
@@ -34,7 +36,18 @@ from kronbot.questions.commanded import commanded
 from kronbot.questions.initial_state import step_of_gravity
 from kronbot.questions.keeping import kept
 from kronbot.questions.limits import told_of_run
-from kronbot.questions.measures import absent, after_motion, all_held, efforts, places
+from kronbot.questions.measures import (
+    NOTHING,
+    NUMBERS,
+    SAMPLES,
+    SAMPLES_AT_MOST,
+    Behind,
+    absent,
+    after_motion,
+    all_held,
+    efforts,
+    places,
+)
 from kronbot.questions.measures import names as measured
 from kronbot.questions.momenta import CHANGES, MOMENTA, changes
 from kronbot.questions.noise import ROUNDING, squared
@@ -43,15 +56,17 @@ from kronbot.questions.outputs import asked as outputs_asked
 from kronbot.questions.outputs import columns
 from kronbot.questions.outputs import series as of_outputs
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.runs import Course, begun_of, equations_of, which
+from kronbot.questions.runs import Begun, Course, begun_of, equations_of, which
 from kronbot.questions.runs import Run as Run
-from kronbot.system.interruption import Interruptions
+from kronbot.system.interruption import Interruptions, interruptions
 
 PURPOSE = "simulate"
 # Runs beside each other, enough for the registers of every processor where some end before the others.
 LANES = 32
 # The share of an arm's reach that errors of its coordinates may be, and nothing is told.
 SMALL = 1e-3
+# How many times too many samples may seem to be wanted of few.
+GUESSED = 4
 Kept = TypeVar("Kept")
 
 
@@ -138,7 +153,7 @@ def _told(course: Course) -> Outcome:
         raise course.error
     begun, reached, error = course.begun, course.reached, course.error
     robot, run, system, given, report = begun.robot, begun.run, begun.system, begun.given, begun.report
-    wanted, solver, row, states = begun.wanted, begun.solver, begun.row, np.concatenate(course.found)
+    wanted, solver, states = begun.wanted, begun.solver, np.concatenate(course.found)
     # Between rows a run is looked at for what vibrates, and nothing else.
     reached_times = wanted.of(len(states))
     rested, states = states[reached_times.resting], states[reached_times.in_rows]
@@ -151,6 +166,9 @@ def _told(course: Course) -> Outcome:
         error = error or ComputationError(f"energies or torques overflow after t = {reached_times.told[count - 1]:g} s")
     done = reached_times.told[:count]
     rows = {name: each[:count] for name, each in values.items()}
+    behind = NOTHING
+    if error is None and len(wanted.rest) and all_held(robot, system.drives):
+        behind, error = _behind_motion(begun, rested, course.progress)
     series = _series(robot, done, rows) | of_outputs(robot, run.outputs, rows)
     shown = reached_times.shown[:count]
     summary: dict[str, Scalar] = {
@@ -167,15 +185,7 @@ def _told(course: Course) -> Outcome:
     sizes = (float(np.abs(each).max()) for each in series.values())
     noise = ROUNDING * float(rows["gravity_size"].max()) + squared(sizes)
     summary |= highlights(robot, series, run.solver, noise) | efforts(robot, series, rows["efforts"][-1])
-    unrest = list[str]()
-    if error is None and len(wanted.rest) and all_held(robot, system.drives):
-        at_rest, then = np.append(0.0, wanted.rest), np.vstack([row, rested])
-        there = places(robot, system, which(run)).rows(
-            at_rest, then, *(np.tile(each, (len(then), 1)) for each in given)
-        )
-        pushed = system.forces.last_corner(robot.parameters, run.duration, PURPOSE)
-        measures, unrest = after_motion(robot, system.drives, wanted.rest, there, run.band, pushed)
-        summary |= measures
+    summary |= behind.summary
     if robot.base:
         summary |= changes(series, rows["momentum_sizes"], noise)
     q = values["q"][:count]
@@ -187,7 +197,7 @@ def _told(course: Course) -> Outcome:
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
-    told = [*begun.unmoved, *told_of_run(robot, q, done, run.error), *unrest]
+    told = [*begun.unmoved, *told_of_run(robot, q, done, run.error), *behind.told]
     told += _told_of_size(robot, run.tolerances.atol, series)
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, which(run), report, begun.start, summary, given)
@@ -200,6 +210,27 @@ def _told(course: Course) -> Outcome:
     return Outcome(
         Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units, about=robot), error
     )
+
+
+def _behind_motion(begun: Begun, rested: Array, progress: Callable[[float], None]) -> tuple[Behind, Interrupted | None]:
+    """How a run that has begun so ends, by its states behind the motion; where these are too few for what vibrates
+    there, by those of the same run with as many as that needs, if so many are not too many; and what interrupted it."""
+    robot, run, system, given = begun.robot, begun.run, begun.system, begun.given
+    pushed = system.forces.last_corner(robot.parameters, run.duration, PURPOSE)
+    at_rest, then = np.append(0.0, begun.wanted.rest), np.vstack([begun.row, rested])
+    there = places(robot, system, which(run)).rows(at_rest, then, *(np.tile(each, (len(then), 1)) for each in given))
+    most = min(SAMPLES_AT_MOST, max(SAMPLES, NUMBERS // then.shape[1]))
+    behind = after_motion(robot, system.drives, at_rest[1:], there, run.band, pushed, run.tolerances, most)
+    wanted = run.samples * behind.finer
+    if behind.finer == 1 or run.samples >= most or wanted > GUESSED * most:
+        return behind, None
+    finer = replace(run, samples=min(math.ceil(wanted), most), step=run.duration)
+    again = Course(begun_of(robot, finer, system, integrator(run.solver, system.ode, run.tolerances)), progress)
+    with interruptions() as met:
+        again.alone(met)
+    if again.error is not None:
+        return behind, again.error if isinstance(again.error, Interrupted) else None
+    return _behind_motion(again.begun, np.concatenate(again.found)[again.begun.wanted.resting], progress)
 
 
 def _told_of_size(robot: Robot, atol: float, series: Mapping[str, Array]) -> list[str]:

@@ -11,7 +11,7 @@ from scipy.integrate import simpson
 from thinned import thinned
 
 import kronbot
-from kronbot.errors import UsageError
+from kronbot.errors import Interrupted, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.motion.integrators import INTEGRATORS
 from kronbot.mechanics.motion.settling import residual
@@ -326,3 +326,100 @@ def test_free_joints_have_efforts_alone():
     found = kronbot.load("khang").simulate(duration=0.05).summary
     assert "settling_time" not in found
     assert any(name.startswith("rms_torque.") for name in found)
+
+
+SPRUNG = BLOCK.replace("name: q1}", "name: q1, rotor_inertia: 1, elastic: {stiffness: 800, damping: c}}").replace(
+    "duration: 12, step: 3, drive: {q1: {pd: {kp: 8, kd: 1.6, target: 0.5}}}",
+    "duration: 12, step: 3, drive: {q1: {motion: {type: cycloidal, from: 0, to: 0.1, duration: T}}}",
+)
+
+
+def sprung(c, T):
+    """2 x'' = 800 (u - x) + c (u' - x'): a robot, and how far x swings from T on, as x - u = Re a e^(s (t - T))."""
+    robot = Robot(model(SPRUNG.replace("gravity", f"parameters: {{c: {c}, T: {T}}}\ngravity", 1)))
+    s = complex(-c / 4, math.sqrt(400 - (c / 4) ** 2))
+    t = np.linspace(0, T, 20001)
+    pushed = 0.1 * 2 * np.pi / T**2 * np.sin(2 * np.pi * t / T)  # u''
+    return robot, abs(simpson(pushed * np.exp(s * (T - t)), x=t) / s.imag), s
+
+
+def settled_after(amplitude, s, band):
+    """About when A e^(s t) is within a band for good: at the last extreme outside."""
+    return math.log(amplitude / band) / -s.real
+
+
+@pytest.mark.parametrize("duration", thinned([150, 161.562, 200, 322.409438], [161.562, 322.409438]))
+def test_long_runs_have_as_many_samples_as_what_vibrates_needs(duration):
+    """Of 1024 samples in 512 or 1024 swings all were alike, and what swings out of its band was settled."""
+    robot, amplitude, _ = sprung(0, 0.71)
+    answer = robot.simulate(duration)
+    found = answer.summary
+    assert found["residual_frequency.1"] == pytest.approx(20, rel=1e-6)
+    assert found["residual_amplitude.1"] == pytest.approx(amplitude, rel=1e-3)
+    assert found["residual_amplitude"] == pytest.approx(amplitude, rel=5e-3)
+    assert amplitude > 0.02 * 0.1 and "settling_time" not in found
+    assert not any("left out" in told for told in answer.warnings)
+
+
+def test_what_no_samples_show_is_left_out(monkeypatch):
+    """With the duration of a run that is told."""
+    monkeypatch.setattr("kronbot.questions.simulate.SAMPLES_AT_MOST", 2048)
+    robot, amplitude, _ = sprung(0, 0.71)
+    answer = robot.simulate(160)
+    (told,) = (each for each in answer.warnings if "left out" in each)
+    assert told.startswith("residual_amplitude, settling_time are left out: 2048 samples do not show")
+    assert not any("residual" in name or "settling" in name for name in answer.summary)
+    enough = float(told.partition("a duration of ")[2].partition(" s ")[0])
+    found = robot.simulate(enough).summary
+    assert found["residual_amplitude"] == pytest.approx(amplitude, rel=2e-2)
+
+
+@pytest.mark.parametrize("duration", thinned([3, 6, 12, 60, 160], [3, 60]))
+def test_a_damped_vibration_is_as_large_as_at_its_beginning(duration):
+    """However long the run is, and it settles when it does."""
+    robot, amplitude, s = sprung(0.8, 0.5)
+    found = robot.simulate(duration).summary
+    assert found["residual_frequency.1"] == pytest.approx(s.imag, rel=1e-4)
+    assert found["residual_amplitude.1"] == pytest.approx(amplitude, rel=1e-2)
+    assert found["residual_amplitude"] == pytest.approx(amplitude, rel=2e-2)
+    if duration > 12:
+        within = np.pi / s.imag  # of half a swing
+        assert found["settling_time"] == pytest.approx(settled_after(amplitude, s, 0.002), abs=within)
+
+
+@pytest.mark.parametrize("duration", thinned([3, 30, 300], [3, 300]))
+def test_an_overshoot_is_that_of_short_and_long_runs(duration):
+    """2 q'' + 8 q' + 800 (q - 0.5) = 0, whose first swing is over in a hundredth of a long one's samples."""
+    robot = Robot(model(BLOCK.replace("kp: 8, kd: 1.6", "kp: 800, kd: 8")))
+    zeta = 8 / (2 * math.sqrt(2 * 800))
+    found = robot.simulate(duration).summary
+    assert found["overshoot.q1"] == pytest.approx(math.exp(-np.pi * zeta / math.sqrt(1 - zeta**2)), rel=2e-3)
+    assert found["settling_time.q1"] == pytest.approx(robot.simulate(2.5).summary["settling_time.q1"], rel=1e-3)
+
+
+@pytest.mark.parametrize(("duration", "kd"), [(5, 6), (10, 6), (5, 40), (14, 40)])
+def test_where_what_creeps_comes_to_rest_is_known_or_nothing_is_told(duration, kd):
+    """An integral part whose pole is at -0.05/s, while what is left of the motion seems to have settled."""
+    text = BLOCK.replace("gravity: [0, 0, 0]", "gravity: [-9.81, 0, 0]").replace(
+        "pose: {}", "pose: {rpy: [0, pi/2, 0]}"
+    )
+    motion = "motion: {q1: {type: cycloidal, from: 0, to: 0.3, duration: 0.5}}"
+    control = f"control: {{q1: {{pid: {{kp: 400, kd: {kd}, ki: 20}}, gravity: none}}}}"
+    robot = Robot(model(f"{text.split('simulate:')[0]}{motion}\n{control}\nsimulate: {{duration: 5, step: 0.05}}"))
+    answer = robot.simulate(duration)
+    assert not {"settling_time", "settling_time.q1", "residual_amplitude"} & {*answer.summary}
+    assert [told for told in answer.warnings if "creeps" in told]
+
+
+def test_a_ctrl_c_while_more_samples_are_taken_keeps_the_rows():
+    robot, *_ = sprung(0, 0.71)
+    shares = [0.0]
+
+    def progress(share):
+        if share < shares[-1] < 1.1 and shares[-1] == 1:
+            raise KeyboardInterrupt
+        shares.append(share)
+
+    with pytest.raises(Interrupted) as met:
+        robot.simulate(200, step=50, progress=progress)
+    assert list(met.value.partial["t"]) == [0, 50, 100, 150, 200]

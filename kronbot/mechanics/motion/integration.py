@@ -86,6 +86,10 @@ class Tolerances:
         share = math.sqrt(seen / count)
         return Tolerances(max(FINEST, share * self.rtol), share * self.atol)
 
+    def of(self, size: float) -> float:
+        """The error that a number of that size may have."""
+        return self.atol + self.rtol * size
+
     def norm(self, change: Array, x: Array) -> float:
         """Mean square of a change of the state x, each number by the error that it may have."""
         return float(np.sqrt(np.mean((change / (self.atol + self.rtol * np.abs(x))) ** 2)))

@@ -16,8 +16,8 @@ LOBE = 2 * FINER
 # Vibrations below this share of the largest one are not told apart from what leaks of it; so many are told.
 SHARE, MOST = 0.02, 3
 # Steps from mean to mean that shrink by less than this are not known to lead anywhere; periods in all of the time that
-# half of it takes the mean of.
-NEARING, MEANT = 0.75, 8
+# half of it takes the mean of; what creeps moves by so many times of what vibrations leave in means.
+NEARING, SLOWEST, MEANT, LEFT = 0.75, 0.95, 8, 4
 # What vibrates does so, too, without the first of so many parts of the time.
 PARTS = 4
 # A swing of less than SEEN periods in the time may be no line; of less than LEAST nobody tells it from what creeps. It
@@ -26,6 +26,12 @@ SEEN, LEAST, PIECES, ABOVE, PART = 2.5, 0.05, 128, 1e-3, 0.1
 # So much of a swing tells its place, of one that is not quite linear, too, by sums of so many powers, where they miss
 # the means by less of the largest distance: more follow anything, jolts, too.
 ENOUGH, POWERS, MISSED = 0.8, 16, 1e-2
+# Parts between two samples; what share of an amplitude is missed where the fifth power of a step tells, and how many
+# times as many samples are no waste.
+BETWEEN, FIFTH, MORE = 8, 0.5, 1.2
+# Exponents of an amplitude over the time: of what is the same in all of it, and of what is gone in half of it, as long
+# as that has so many periods; by so much more or less, in logarithms, the middle is none of an exponent.
+EVEN, FADED, FADING, UNEVEN = 0.01, 4.0, 5, 0.3
 # What swings by less of the largest distance is an error of the run, by less of the places themselves their rounding.
 NOISE, ROUNDING = 1e-5, 1e-14
 
@@ -45,16 +51,44 @@ def settling_time(times: Array, away: Array, band: float, swing: float) -> float
     return left - float(times[0]) if times[-1] - left >= swing else None
 
 
-def overshoot(values: Array, first: float, last: float) -> float:
-    """How far values (N,) on a way from the first to the last go beyond it, as a share of the way."""
-    way = last - first
-    return max(0.0, float(((values - last) / way).max()))
+def overshoot(beyond: Array, way: float) -> float:
+    """How far distances (N,) from the end of a way go beyond it, as a share of the way."""
+    return max(0.0, float((beyond / way).max()))
+
+
+def missed(step: float, values: Array, rates: Array) -> float:
+    """How far values (N, k) at even times go beside Simpson's rule of their rates, at most.
+
+    Of A sin(w t + p) it is 2 A |sin(w h) - w h (2 + cos(w h)) / 3|, which is A (w h)^5 / 90 where w h is small, and
+    nowhere nothing: what vibrates too fast for the samples is seen, too.
+    """
+    simpson = step / 3 * (rates[:-2] + 4 * rates[1:-1] + rates[2:])
+    return float(np.linalg.norm(values[2:] - values[:-2] - simpson, axis=1).max(initial=0.0))
+
+
+def finer(missed: float, allowed: float, amplitude: float) -> float:
+    """How many times as many samples make as little as is ``allowed`` of what is :func:`missed` by them, at least, if
+    it swings by no more than an amplitude: by the fifth power of the step, in steps beyond a period by the step."""
+    share = missed / amplitude
+    turned = max((90 * min(share, FIFTH)) ** 0.2, 0.75 * share)
+    return MORE * max(1.0, float(turned / (90 * min(allowed / amplitude, FIFTH)) ** 0.2))
+
+
+def between(step: float, values: Array, rates: Array) -> Array:
+    """Values (N, k) at even times, and BETWEEN - 1 after each by cubics of values and rates (Hermite), which are beside
+    a vibration by A (w h)^4 / 384."""
+    u = np.arange(BETWEEN)[:, None, None] / BETWEEN
+    first, last, slope, then = values[:-1], values[1:], step * rates[:-1], step * rates[1:]
+    bend = 3 * (last - first) - 2 * slope - then
+    cubic = first + u * (slope + u * (bend + u * (2 * (first - last) + slope + then)))
+    return np.vstack([cubic.swapaxes(0, 1).reshape(-1, values.shape[1]), values[-1:]])
 
 
 @dataclass(frozen=True)
 class Residual:
     """What vibrates about a place: ``place`` (k,), largest distance from it, ``lines`` of frequency (rad/s) and
-    amplitude, the largest first; and by how much it still ``creeps`` there from where it was of late.
+    amplitude, the largest first; and by how much it still ``creeps`` there from where it was of late, whether or not
+    the place is ``known``.
 
     Where it swings too seldom in the time to tell how far, and about which place, ``slow`` is that frequency (rad/s),
     else 0."""
@@ -64,6 +98,7 @@ class Residual:
     lines: list[tuple[float, float]]
     creeps: float = 0.0
     slow: float = 0.0
+    known: bool = True
 
     def swing(self, band: float) -> float:
         """Half the longest period (s) of what swings out of a band: for so long, and no longer, it may stay inside."""
@@ -108,8 +143,9 @@ def residual(times: Array, values: Array) -> Residual:
     peaks = inner[own & (spectrum[inner] > spectrum[inner - 1]) & (spectrum[inner] == largest[inner])]
     lines: list[tuple[float, float]] = []
     taken: list[int] = []
+    mean = 0.0
     for k in peaks[np.argsort(-swings[peaks], kind="stable")].tolist():
-        if len(lines) == MOST or swings[k] <= (SHARE * lines[0][1] if lines else NOISE * amplitude):
+        if len(lines) == MOST or swings[k] <= (SHARE * mean if lines else NOISE * amplitude):
             break
         if any(abs(k - other) < 2 * LOBE for other in taken):  # a side lobe
             continue
@@ -119,9 +155,12 @@ def residual(times: Array, values: Array) -> Residual:
         bend = before - 2 * at + after
         shift = 0.5 * (before - after) / bend if bend else 0.0
         angle = line * (k + shift)
-        lines.append((float(angle / step), float(np.exp(at - 0.25 * (before - after) * shift) / _bending(angle))))
+        size = float(np.exp(at - 0.25 * (before - after) * shift) / _bending(angle))
+        mean = max(mean, size)
+        lines.append((float(angle / step), size * _larger(bent, angle)))
         taken.append(k)
         bent = bent - _wave(bent, angle)  # beside which smaller ones are looked for
+    lines.sort(key=lambda line: -line[1])
     if (not lines or 2 * lines[0][1] < amplitude) and amplitude > NOISE * np.abs(values).max():
         few = _few_swings(values, amplitude)
         if few and not any(frequency * step < 2 * few.angle for frequency, _ in lines):
@@ -130,27 +169,36 @@ def residual(times: Array, values: Array) -> Residual:
                 return Residual(place, amplitude, lines, slow=frequency)
             lines = [(frequency, few.size), *(each for each in lines if each[1] > SHARE * few.size)][:MOST]
             return Residual(few.place, few.amplitude, lines)
-    least = min((frequency for frequency, _ in lines), default=np.inf)
-    if least * (times[-1] - times[0]) < 2 * np.pi * MEANT:
-        return Residual(place, amplitude, lines)
-    place, creeps = _limit(values)
-    return Residual(place, float(np.linalg.norm(values - place, axis=1).max()), lines, creeps)
+    periods = [(frequency * (times[-1] - times[0]) / (4 * np.pi), size) for frequency, size in lines]
+    least = max(SHARE * amplitude, NOISE * float(np.abs(values).max()))
+    slowest = min((half for half, _ in periods), default=np.inf)
+    # In a mean by Hann's window over p periods at most a share of 1 / (pi p (p^2 - 1)) of a vibration is left.
+    left = sum(size / (np.pi * half * (half**2 - 1)) for half, size in periods if half > 1)
+    limit, moved, creeps, nearing = _limit(values)
+    creeping = slowest >= MEANT / 4 and moved > LEFT * left and creeps > least
+    if slowest < MEANT / 2:
+        return Residual(place, amplitude, lines, creeps if creeping else 0.0, known=not creeping)
+    away = float(np.linalg.norm(values - limit, axis=1).max())
+    return Residual(limit, away, lines, creeps, known=nearing or not creeping)
 
 
-def _limit(values: Array) -> tuple[Array, float]:
-    """The place (k,) that values (N, k) creep to, and how far it is from where they were of late.
+def _limit(values: Array) -> tuple[Array, float, float, bool]:
+    """The place (k,) that values (N, k) creep to, how far they moved of late and have to go, and whether it is known.
 
     Of means over the first, middle and last half, weighted by Hann's window, it is the limit of what nears it by one
-    rate (Aitken 1926), or the last where they do not near one another.
+    rate (Aitken 1926), or the last where they do not near one another. Of a rate near 1 nobody knows how long it goes
+    on, or whether it does for ever: they are as far from there as by the rate, and by no more than SLOWEST.
     """
     half = len(values) // 2
     first, middle, last = (_hann(half) @ values[k : k + half] for k in (0, half // 2, len(values) - half))
     before, after = middle - first, last - middle
     rate = float(before @ after) / max(float(before @ before), np.finfo(float).tiny)
-    if not 0 < rate < NEARING:
-        return last, float(np.linalg.norm(after))
+    moved = float(np.linalg.norm(after))
+    if rate <= 0:
+        return last, moved, moved, False
+    nearing, rate = rate < NEARING, min(rate, SLOWEST)
     further = after * rate / (1 - rate)
-    return last + further, float(np.linalg.norm(further))
+    return last + nearing * further, moved, float(np.linalg.norm(further)), nearing
 
 
 class Swings(NamedTuple):
@@ -213,6 +261,37 @@ def _wave(values: Array, angle: float) -> Array:
     wave = np.exp(1j * angle * np.arange(len(values)))[:, None]
     found: Array = 2 * ((_hann(len(values)) @ (wave.conj() * values)) * wave).real
     return found
+
+
+def _larger(values: Array, angle: float) -> float:
+    """How many times as large as its mean by Hann's window, in (N, k) values, a vibration of an angle a sample is where
+    it is largest.
+
+    Its amplitudes in halves tell the exponent s of N samples, by which the mean of exp(-s u), 0 < u < 1, is
+
+        (1 - exp(-s)) / s * 4 pi^2 / (s^2 + 4 pi^2).
+
+    Of what decays within the first samples the mean over these is taken. Where the half in the middle does not lie
+    between the others, as of two that beat, it is none of an exponent, and not larger.
+    """
+    whole = _swing(values, angle)
+    while True:
+        half = len(values) // 2
+        parts = (values[:half], values[half // 2 : half // 2 + half], values[-half:])
+        first, middle, last = (max(_swing(each, angle), np.finfo(float).tiny) for each in parts)
+        s = 2 * float(np.log(first / last))
+        if s < FADED or half * angle < 2 * np.pi * FADING:
+            break
+        values = values[:half]
+    if abs(s) > 2 * FADED or abs(np.log(middle**2 / (first * last))) > UNEVEN or abs(s) < EVEN:
+        return 1.0
+    mean = -np.expm1(-abs(s)) / abs(s) * 4 * np.pi**2 / (s**2 + 4 * np.pi**2)
+    return float(_swing(values, angle) / mean / whole)
+
+
+def _swing(values: Array, angle: float) -> float:
+    """The amplitude, by Hann's window, of what is in (N, k) values at an angle a sample."""
+    return 2 * float(np.linalg.norm((_hann(len(values)) * np.exp(-1j * angle * np.arange(len(values)))) @ values))
 
 
 def _vibrates(values: Array, angle: float) -> bool:
