@@ -14,7 +14,7 @@ import kronbot
 from kronbot.errors import Interrupted, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.motion.integrators import INTEGRATORS
-from kronbot.mechanics.motion.settling import residual
+from kronbot.mechanics.motion.settling import residual, settling_time
 from kronbot.questions.simulate import outline
 
 BLOCK = """
@@ -423,3 +423,15 @@ def test_a_ctrl_c_while_more_samples_are_taken_keeps_the_rows():
     with pytest.raises(Interrupted) as met:
         robot.simulate(200, step=50, progress=progress)
     assert list(met.value.partial["t"]) == [0, 50, 100, 150, 200]
+
+
+def test_what_beats_is_settled_in_no_lull():
+    """Both together leave the band for ever, and stay in it for a part of each beat, which is longer than a swing."""
+    lulls = 0
+    for end in np.linspace(19, 20, 41):
+        times = np.linspace(0, end, 1025)
+        values = (0.0024 * np.cos(20 * times) + 0.0025 * np.cos(13 * times + 1))[:, None]
+        away = np.abs(values[:, 0])
+        assert settling_time(times, away, 0.002, residual(times, values).swing(0.002)) is None
+        lulls += settling_time(times, away, 0.002, np.pi / 13) is not None
+    assert lulls

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -101,9 +102,17 @@ class Residual:
     known: bool = True
 
     def swing(self, band: float) -> float:
-        """Half the longest period (s) of what swings out of a band: for so long, and no longer, it may stay inside."""
+        """Half the longest period (s) of what swings out of a band: for so long, and no longer, it may stay inside.
+
+        Two that are out of it together, and inside while one takes from the other, are so for half a beat.
+        """
         swings = [*self.lines, (self.slow, self.amplitude)] if self.slow else self.lines
-        return max((np.pi / frequency for frequency, amplitude in swings if 2 * amplitude > band), default=0.0)
+        beats = (
+            (abs(one - other), size + beside)
+            for (one, size), (other, beside) in combinations(self.lines, 2)
+            if abs(size - beside) < band < size + beside
+        )
+        return max((np.pi / frequency for frequency, size in (*swings, *beats) if 2 * size > band), default=0.0)
 
 
 def residual(times: Array, values: Array) -> Residual:
