@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from kronbot.floats import Array, all_finite, rounded
 from kronbot.model.robot import Robot
@@ -13,6 +14,8 @@ from kronbot.model.robot import Robot
 Seen = tuple[Array, Array, Array]
 # Modes that swing with less than this share of the largest deflection are not looked for in rows.
 SHARE = 0.01
+# What comes back on the other side by less than this share creeps home: one mode from a damping ratio of 0.69 on.
+BACK = 0.05
 # Rows a period that show a vibration.
 ROWS = 10
 # Times that are closer (rad of a vibration) tell solvers' errors rather than how far it swings.
@@ -28,22 +31,24 @@ def told_of_vibrations(
 
     It is looked for in all that is ``seen``, in the deflections of tips, and in those of shafts, bearings and torsion.
     Vibrations are told apart by the modes at the start: M and K of the ``free`` coordinates there, K with the gains of
-    drives. Joints with gains are taken as locked.
+    drives. Joints with gains are taken as locked. Of what each is seen to do that part counts by which it
+    :func:`swings <_swings>` back.
     """
     count = len(free)
-    M, K, gains = (at_start[name].reshape(count, count) for name in ("M", "K", "gains"))
+    M, D, K, gains = (at_start[name].reshape(count, count) for name in ("M", "D", "K", "gains"))
     if not (elastic := [i for i, place in enumerate(free) if place in robot.flexible]):
         return []
     # In terms of what is deformed, and of what carries it along undeformed.
     carried = robot.undeformed_rates(np.eye(robot.n))[np.ix_(free, free)].T
     carried[:, elastic] = np.eye(count)[:, elastic]
-    M, K = (carried.T @ each @ carried for each in (M, K))
+    M, D, K = (carried.T @ each @ carried for each in (M, D, K))
     held = [i for i in range(count) if i not in elastic and gains[i].any()]
     loose = [i for i in range(count) if i not in elastic and not gains[i].any() and not K[i].any()]
     moving = [i for i in range(count) if i not in held and i not in loose]
     across = M[np.ix_(moving, loose)]
     try:
-        inertia = M[np.ix_(moving, moving)] - across @ np.linalg.solve(M[np.ix_(loose, loose)], across.T)
+        along = np.linalg.solve(M[np.ix_(loose, loose)], across.T)
+        inertia = M[np.ix_(moving, moving)] - across @ along
         L = np.linalg.cholesky(inertia)
         half = np.linalg.solve(L, all_finite(K[np.ix_(moving, moving)]))
         squares, V = np.linalg.eigh(all_finite(np.linalg.solve(L, half.T)))
@@ -63,8 +68,21 @@ def told_of_vibrations(
         for kind, rows in measures:
             size = float(np.linalg.norm(away[:, moving] @ rows.T, axis=1).max())
             largest[kind] = max(largest.get(kind, 0.0), size)
-    shares = [np.linalg.norm(rows @ shapes, axis=0) * amplitudes > SHARE * largest[kind] for kind, rows in measures]
-    unseen = np.any(shares, axis=0)
+
+    def large(sizes: Array) -> npt.NDArray[np.bool_]:
+        shares = [np.linalg.norm(rows @ shapes, axis=0) * sizes > SHARE * largest[kind] for kind, rows in measures]
+        return np.asarray(np.any(shares, axis=0))
+
+    if not large(amplitudes).any():
+        return []
+    let_go = np.zeros((count, len(swinging)))
+    let_go[moving], let_go[loose] = shapes, -along @ shapes
+    kept = [*moving, *held, *(i for i in loose if K[:, i].any())]
+    try:
+        swinging, back = _swings(M, D, K, kept, let_go, inertia @ shapes, step)
+    except np.linalg.LinAlgError:
+        return []
+    unseen = (back > BACK) & large(amplitudes * np.minimum(back, 1.0))
     if not unseen.any():
         return []
     period = 2 * np.pi / float(swinging[unseen].max())
@@ -72,6 +90,37 @@ def told_of_vibrations(
         f"a vibration of about {1 / period:.3g} Hz is too fast for rows that are {step:.3g} s apart: between them it "
         f"swings once in {rounded(period)} s; a step of {rounded(period / ROWS, 1)} s shows it"
     ]
+
+
+def _swings(
+    M: Array, D: Array, K: Array, kept: list[int], let_go: Array, seen: Array, step: float
+) -> tuple[Array, Array]:
+    """At which frequency (rad/s) each of k modes swings that is let go of at rest, ``let_go`` (n x k), and which share
+    of it comes back on the other side, as far as rows that are a step (s) apart do not show it.
+
+    Whatever the damping, and the gains of drives with it, it goes back by the poles s of M s^2 + D s + K,
+
+        a(t) = seen^T q(t) = sum over poles of c exp(s t),  sum of c = 1,
+
+    and a pair brings it to the other side, half a swing later, by 2 Re(c) exp(pi min(0, Re s)/Im s). The share is the
+    sum of these over all pairs that have less than two rows a period, the frequency that of the largest. One mode by
+    itself, of damping ratio z, comes back by exp(-pi z/sqrt(1 - z^2)), and with z >= 1 not at all. ``kept`` are the
+    coordinates on which forces depend, of which the first m are ``seen`` (m x k).
+
+    Raises LinAlgError where numbers are not finite.
+    """
+    count, size = len(M), len(kept)
+    rates = np.eye(count)[kept]
+    A = np.block([[np.zeros((size, size)), rates], [-np.linalg.solve(M, np.hstack([K[:, kept], D]))]])
+    poles, V = np.linalg.eig(all_finite(A))
+    start = np.vstack([let_go[kept], np.zeros_like(let_go)])
+    c = (np.linalg.pinv(all_finite(V)) @ start) * (seen.T @ V[: len(seen)]).T
+    pairs = poles.imag * step > np.pi
+    if not pairs.any():
+        return np.zeros(len(seen.T)), np.zeros(len(seen.T))
+    poles, c = poles[pairs], c[pairs]
+    back = 2 * c.real * np.exp(np.pi * np.minimum(poles.real, 0) / poles.imag)[:, None]
+    return poles.imag[back.argmax(axis=0)], back.sum(axis=0)
 
 
 def _measures(robot: Robot, places: list[int], tips: Array) -> Iterator[tuple[str, Array]]:

@@ -23,6 +23,8 @@ ROW_LIMIT = 1_000_000
 # Times by which a stop is followed the closer the nearer, each so many times as far behind it, the last one where they
 # are as far apart as even ones.
 FOLLOWED, FURTHER = 50, 2**0.25
+# Even parts of a stretch between stops in which there are fewer even times, and the most such times of a run.
+PARTS, CLOSER = 24, 2000
 # Numbers of the answer, 8 bytes each and several times that while they are written.
 NUMBER_LIMIT = 50_000_000
 SHORTEST_STEP = 1e-8
@@ -81,11 +83,18 @@ def sampled(stops: tuple[float, ...]) -> Array:
 
 
 def followed(stops: tuple[float, ...]) -> Array:
-    """The same behind stops, where what begins there may be over before the next even time; ROWS of them at most."""
+    """The same behind stops, where what begins there may be over before the next even time, ROWS of them at most; and
+    between stops that are near each other, where half a way tells nothing: accelerations from rest to rest are 0 there.
+    These are even parts of each such stretch, PARTS or fewer, so that they are CLOSER at most.
+    """
     at, step = np.array(stops), stops[-1] / ROWS
-    long = at[:-1][np.diff(at) > step]
+    lengths = np.diff(at)
+    long, short = at[:-1][lengths > step], lengths < PARTS * step
     count = min(FOLLOWED, ROWS // max(1, len(long)))
-    times = (long[:, None] + step / (FURTHER - 1) * FURTHER ** -np.arange(count)).ravel()
+    behind = long[:, None] + step / (FURTHER - 1) * FURTHER ** -np.arange(count)
+    parts = min(PARTS, CLOSER // max(1, short.sum()))
+    between = at[:-1][short, None] + lengths[short, None] * (np.arange(1, parts) / parts)
+    times = np.concatenate([behind.ravel(), between.ravel()])
     inside: Array = times[times < at[-1]]
     return inside
 

@@ -16,7 +16,8 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
-from kronbot.mechanics.multibody.elements import elements_at_rest
+from kronbot.mechanics.multibody.damping import damping_matrix
+from kronbot.mechanics.multibody.elements import elements_at_rest, two_sided
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.kinematics import completed
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
@@ -143,17 +144,19 @@ def _unrest(robot: Robot, system: Equations, which: Hashable) -> Trace:
     return traced(robot, ("unrest", which), PURPOSE, parts)
 
 
-def held(system: Equations) -> SX:
-    """The stiffness (n x n) of stops that joints are in, and of tendons that are taut."""
+def held(system: Equations) -> tuple[SX, SX]:
+    """The stiffness and the damping (n x n) of stops that joints are in, and of tendons that are taut."""
     state = system.state
-    return Contacts.of(state.robot, state.q, state.qd).stiffness
+    contacts = Contacts.of(state.robot, state.q, state.qd)
+    return contacts.stiffness, contacts.damping
 
 
 def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
-    """M and K of the free coordinates at the start x as a run tells it, K with the ``gains`` of drives, and tips.
+    """M, D and K of the free coordinates at the start x as a run tells it, K with the ``gains`` of drives, and tips.
 
-    K is that of springs, beams, elements, stops that joints are in, and drives; ``tips`` are the derivatives of the
-    places of tips, one after the other.
+    K is that of springs, beams, elements, stops that joints are in, and drives, and D that of the same and of joints,
+    without dry friction, whose slope at rest holds for no swing; ``tips`` are the derivatives of the places of tips,
+    one after the other.
 
     Raises UsageError where a coordinate starts so far off or so fast that integrators would only wear out,
     ComputationError, naming a coordinate, where M is singular.
@@ -165,14 +168,17 @@ def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
                 raise UsageError(f"{robot.coordinates[place]} {what} {value:.3g}; {most:g} is the limit (SI units)")
 
     def traced_matrices() -> tuple[dict[str, SX], dict[str, SX]]:
-        free = system.free
-        M = generalized_inertia_matrix(system.state)[free, free]
-        x = system.x[: len(free), :]
-        gains = casadi.jacobian(-system.tau[free, :], x)
-        K = (robot.stiffness + held(system))[free, free] + gains
-        K += casadi.jacobian(elements_at_rest(system.state)[free, :], x)
-        tips = [each.link.beam.moved(TIP, each.tip.pose.r) for each in system.state.links if each.link.beam is not None]
-        found = {"M": M, "K": K, "gains": gains, "tips": casadi.jacobian(casadi.vertcat(SX(0, 1), *tips), x)}
+        free, state = system.free, system.state
+        M = generalized_inertia_matrix(state)[free, free]
+        x, rates = system.x[: len(free), :], system.x[len(free) : 2 * len(free), :]
+        gains, of_rates = (casadi.jacobian(-system.tau[free, :], each) for each in (x, rates))
+        stiff, damped = held(system)
+        K = (robot.stiffness + stiff)[free, free] + gains
+        K += casadi.jacobian(elements_at_rest(state)[free, :], x)
+        dampers = sum((each.damping for each in two_sided(state.robot, state.q)), damped)
+        D = (damping_matrix(robot, state.q) + dampers)[free, free] + of_rates
+        tips = [each.link.beam.moved(TIP, each.tip.pose.r) for each in state.links if each.link.beam is not None]
+        found = {"M": M, "D": D, "K": K, "gains": gains, "tips": casadi.jacobian(casadi.vertcat(SX(0, 1), *tips), x)}
         return {"t": system.t, "x": system.row}, found
 
     found = traced(robot, "at the start", PURPOSE, traced_matrices)(0.0, x)

@@ -12,6 +12,7 @@ import numpy as np
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.native import policy
+from kronbot.description.wording import listing
 from kronbot.errors import ComputationError, Interrupted, KronbotError
 from kronbot.floats import Array
 from kronbot.mechanics.control.controllers import controllers
@@ -67,6 +68,8 @@ LANES = 32
 SMALL = 1e-3
 # How many times too many samples may seem to be wanted of few.
 GUESSED = 4
+# The share of a root mean square that is less by more than its error.
+SEEN = 0.99
 Kept = TypeVar("Kept")
 
 
@@ -198,7 +201,7 @@ def _told(course: Course) -> Outcome:
         for word, columns in names.items()
     }
     told = [*begun.unmoved, *told_of_run(robot, q, done, run.error), *behind.told]
-    told += _told_of_size(robot, run.tolerances.atol, series)
+    told += [*_told_of_size(robot, run.tolerances.atol, series), *_told_of_peaks(robot, summary)]
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, which(run), report, begun.start, summary, given)
         # Those of a run that stops early are all there are.
@@ -242,6 +245,19 @@ def _told_of_size(robot: Robot, atol: float, series: Mapping[str, Array]) -> lis
     return [
         f"coordinates in m may be off by {atol:g} (atol), and the arm reaches {reach:.2g} m: implicit solvers "
         "hardly move there, or miss; numbers of the file in another unit of length, or dop853"
+    ]
+
+
+def _told_of_peaks(robot: Robot, summary: Mapping[str, Scalar]) -> list[str]:
+    """That the largest torques were not looked at: none is below the root mean square, which is that of all steps."""
+    names = [joint.name for joint in robot.joints]
+    peaks, means = ([float(summary.get(f"{word}_torque.{name}", 0.0)) for name in names] for word in ("peak", "rms"))
+    missed = [name for name, peak, mean in zip(names, peaks, means, strict=True) if peak < SEEN * mean]
+    if not missed:
+        return []
+    return [
+        f"peak_torque of {listing(missed)} is below its root mean square: the largest torques are over between the "
+        "times that are looked at; a shorter step shows them (explain measures)"
     ]
 
 

@@ -548,13 +548,14 @@ def test_a_link_behind_a_shaft_is_held_by_its_stop():
 
 
 def test_a_run_knows_how_stiff_its_elements_and_stops_are():
-    """K at the start, by which vibrations are told apart: without weight that of the linear model, stop and all."""
+    """K and D at the start, by which vibrations are told apart: without weight those of the linear model, stop and
+    all."""
     text = HANGING.replace("[0, -9.81, 0]", "[0, 0, 0]").replace(", friction: {coulomb: 1, smoothing: 0.1}", "")
     robot, q = kronbot.loads(text), {"q1": -0.9, "q1.motor": -0.9}
     system = equations(robot.model, "recursive")
     found = matrices(robot.model, system, initial_state(robot.model, system, "straight", {0: -0.9, 1: -0.9}, {}))
     wanted = robot.linearize(q=q, tau=[0])
-    for name in "MK":
+    for name in "MDK":
         assert found[name].reshape(3, 3) == pytest.approx(wanted[f"{name}_L"], rel=1e-9, abs=1e-9)
 
 

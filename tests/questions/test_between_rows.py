@@ -101,3 +101,60 @@ def test_what_drives_make_swing_is_told_too(text, fast):
         told = [each for each in robot.simulate(step=step).warnings if "too fast for rows" in each]
         assert len(told) == fast
         assert all(50 < float(re.search(r"about (\S+) Hz", each)[1]) < 58 for each in told)
+
+
+SHAFTS = """
+kronbot: 1
+name: shafts
+gravity: [0, 0, 0]
+links:
+  - name: near
+    joint: {type: prismatic, name: q1, rotor_inertia: ROTOR, elastic: {stiffness: 4e4, damping: NEAR}}
+    pose: {}
+    rigid: {mass: 1}
+  - name: far
+    joint: {type: prismatic, name: q2, rotor_inertia: 100, elastic: {stiffness: 4e4, damping: FAR}}
+    pose: {}
+    rigid: {mass: 1}
+simulate: {duration: 1, drive: {q1: DRIVE, q2: {motion: {type: cycloidal, from: 0, to: 1e-9, duration: 1}}}}
+"""
+STANDS = "{motion: {type: cycloidal, from: 0, to: 1e-9, duration: 1}}"
+
+
+def shafts(near, far=4e3, rotor=0.1, drive=STANDS):
+    words = {"NEAR": near, "FAR": far, "ROTOR": rotor, "DRIVE": drive}
+    return re.sub("NEAR|FAR|ROTOR|DRIVE", lambda found: str(words[found[0]]), SHAFTS)
+
+
+def creeping(ratio):
+    told = f"modes: {{v: 2}}, damping: {{ratio: {ratio}}}"
+    return ARM.replace("DRIVE", HELD).replace("modes: {v: 2}", told)
+
+
+@pytest.mark.parametrize(
+    ("text", "moved"),
+    [
+        (shafts(20), "q1"),
+        rare(shafts(120), "q1"),
+        (shafts(450), "q1"),
+        rare(shafts(1000), "q1"),
+        # A motor that gives way takes what the shaft would swing with: its controller damps.
+        (shafts(0, rotor=1e-3, drive="{pd: {kp: 10, kd: 40, target: 0}}"), "q1"),
+        (shafts(0, rotor=1e-3, drive="{pd: {kp: 10, kd: 4000, target: 0}}"), "q1"),
+        rare(creeping(0.3), "arm.v1"),
+        (creeping(0.65), "arm.v1"),
+        rare(creeping(0.75), "arm.v1"),
+        (creeping(1.3), "arm.v1"),
+    ],
+)
+def test_what_does_not_swing_is_no_vibration(text, moved):
+    """Let go of, its fine rows come back on the other side by more than a twentieth, half a period later, or not."""
+    robot = kronbot.loads(text, order="1")
+    q = {moved: 1e-3} | ({"q1.motor": 0} if "pd" in text else {})
+    fine = robot.simulate(q=q, step=1e-4, duration=0.4)
+    away = fine[moved] - (fine["q1.motor"] if moved == "q1" else 0)
+    lowest = int(np.argmin(away))
+    told = [each for each in robot.simulate(q=q, step=0.5, duration=5).warnings if "too fast for rows" in each]
+    assert bool(told) == (away[lowest] < -0.05 * away[0]), away[lowest] / away[0]
+    for each in told:
+        assert float(re.search(r"about (\S+) Hz", each)[1]) == pytest.approx(0.5 / fine["t"][lowest], rel=0.05)

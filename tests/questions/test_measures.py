@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from robots_in_tests import model
 from scipy.integrate import simpson
-from thinned import thinned
+from thinned import rare, thinned
 
 import kronbot
 from kronbot.errors import Interrupted, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.motion.integrators import INTEGRATORS
 from kronbot.mechanics.motion.settling import residual, settling_time
+from kronbot.questions import grids
 from kronbot.questions.simulate import outline
 
 BLOCK = """
@@ -299,6 +300,45 @@ def test_peaks_behind_a_start_are_found(solver):
         most = float(np.abs(values).max())
         assert fine.summary[name] >= most and coarse.summary[name] > 0.97 * most
     assert coarse.summary["rms_torque.q1"] == fine.summary["rms_torque.q1"]
+
+
+SHORT = "{type: polynomial, degree: 5, from: 0, to: 0.1, duration: T, start: 0.1}"
+
+
+@pytest.mark.parametrize(("within", "short"), [(10, 0.01), (10, 0.02), rare(10, 0.7), rare(1000, 0.003)])
+def test_peaks_between_corners_are_found(within, short):
+    """The accelerations of 6 s^5 - 15 s^4 + 10 s^3 are 10/sqrt(3) at most, and zero at both ends and halfway."""
+    driven = "{q1: {motion: " + SHORT.replace("T", str(short)) + "}}"
+    found = Robot(model(BLOCK.replace("{q1: {pd: {kp: 8, kd: 1.6, target: 0.5}}}", driven))).simulate(within)
+    assert found.summary["peak_torque.q1"] == pytest.approx(2 * 0.1 * 10 / math.sqrt(3) / short**2, rel=1e-3)
+    # The mean square of these accelerations is 120/7.
+    wanted = 2 * 0.1 / short**2 * math.sqrt(120 / 7 * short / within)
+    assert found.summary["rms_torque.q1"] == pytest.approx(wanted, rel=1e-4)
+    assert not any("peak_torque" in told for told in found.warnings)
+
+
+def test_what_is_looked_at_between_corners_is_bounded():
+    for count in (1, 3, 50, 150, 1000, 30000):
+        corners = tuple(np.linspace(0, 10, count + 1).tolist())
+        times = grids.followed(corners)
+        assert len(times) <= grids.CLOSER + grids.ROWS and np.all((times > 0) & (times < 10))
+
+
+def test_peaks_that_nobody_looked_at_are_told(tmp_path):
+    """A smooth table has no corners: its way of 10 ms is between the times, and its torques' mean square is not."""
+    s = np.linspace(0, 1, 401)
+    t = np.concatenate([np.linspace(0, 4.99, 200), 5.007 + 0.01 * s, np.linspace(5.03, 10, 200)])
+    inside = np.clip((t - 5.007) / 0.01, 0, 1)
+    rows = zip(t, 0.256 * (inside * (1 - inside)) ** 4, strict=True)
+    (tmp_path / "way.csv").write_text("t,q1\n" + "".join(f"{at:.9g},{q:.9g}\n" for at, q in rows))
+    text = BLOCK.replace("{q1: {pd: {kp: 8, kd: 1.6, target: 0.5}}}", "{q1: {motion: {type: table, file: way.csv}}}")
+    (tmp_path / "block.yaml").write_text(text)
+    robot = kronbot.load(str(tmp_path / "block.yaml"))
+    for step, missed in ((0.05, True), (1e-4, False)):
+        found = robot.simulate(10, step)
+        peak, mean = (found.summary[f"{word}_torque.q1"] for word in ("peak", "rms"))
+        assert (peak < mean) == missed
+        assert len([told for told in found.warnings if "peak_torque of q1 is below" in told]) == missed
 
 
 def test_measures_do_not_depend_on_rows_and_are_told_before(swept_here):

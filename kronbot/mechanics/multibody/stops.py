@@ -78,7 +78,15 @@ class Contacts:
     @property
     def stiffness(self) -> SX:
         """What they add to the stiffness (n x n) where they hold, as if they had no tension."""
-        holding = casadi.if_else(self.depths > 0, self.k, 0)
+        return self._added(self.k)
+
+    @property
+    def damping(self) -> SX:
+        """The same of the damping matrix (n x n)."""
+        return self._added(self.c)
+
+    def _added(self, of_each: SX) -> SX:
+        holding = casadi.if_else(self.depths > 0, of_each, 0)
         return self.inward.T @ casadi.diag(holding) @ self.inward
 
     def taken(self, forces: SX) -> SX:
