@@ -62,9 +62,11 @@ class Variation:
         return self.robot.of_values(self.robot.description, parameters)
 
     @property
-    def shaped(self) -> set[str]:
-        """What was needed as a number while the traces were made, and depends on the parameters."""
-        return self.robot.parameters.shaped_by(depending(self.robot.parameters.definitions, self.names))
+    def shaped(self) -> dict[str, set[str]]:
+        """What was needed as a number while the traces were made, by each of the parameters that it depends on."""
+        own = self.robot.parameters
+        shaped = {name: own.shaped_by(depending(own.definitions, (name,))) for name in self.names}
+        return {name: numbers for name, numbers in shaped.items() if numbers}
 
     def pattern(self, extent: Extent) -> casadi.Sparsity:
         """Where the derivatives (symbols, k) of all symbols of an extent by the parameters are not structurally 0."""

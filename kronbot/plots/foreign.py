@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,6 +12,7 @@ from kronbot.errors import LIMITS, Failure, UsageError, not_loaded, said
 from kronbot.system import environment, private
 from kronbot.system.importing import whole_imports
 from kronbot.system.platform import host
+from kronbot.system.silence import unlogged
 
 FOLDERS = (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache"))
 # Where fonts are looked for, by matplotlib itself and by fontconfig, which it asks for them.
@@ -38,14 +38,11 @@ def import_matplotlib() -> None:
             "matplotlibrc in the current folder has more than a megabyte, which no settings have: remove it"
         )
     # What it says, in its own words, of settings, which pictures do not use, and of a list that it cannot write.
-    logs = [logging.getLogger(name) for name in ("matplotlib", "matplotlib.font_manager")]
-    silent = [log.disabled for log in logs]
-    for log in logs:
-        log.disabled = True
+    silent = unlogged("matplotlib", "matplotlib.font_manager")
+    # Fontconfig's program is asked for fonts.
+    safe = environment.for_now({"PATH": environment.search_path()})
     try:
-        # Fontconfig's program is asked for fonts.
-        safe = environment.for_now({"PATH": environment.search_path()})
-        with whole_imports(), _elsewhere() if host.OWNERS and not _own() else nullcontext(), safe:
+        with whole_imports(), silent, _elsewhere() if host.OWNERS and not _own() else nullcontext(), safe:
             import matplotlib.backends.backend_agg
             import matplotlib.figure
             import matplotlib.font_manager  # noqa: F401
@@ -54,9 +51,6 @@ def import_matplotlib() -> None:
         if limit:
             raise Failure(f"cannot load matplotlib: {limit}") from None
         raise
-    finally:
-        for log, before in zip(logs, silent, strict=True):
-            log.disabled = before
 
 
 def with_fonts() -> ModuleType:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import wraps
@@ -20,6 +19,7 @@ from kronbot.plots.foreign import import_matplotlib, with_fonts
 from kronbot.plots.lettering import in_lines, width
 from kronbot.system.forking import AtWork
 from kronbot.system.interruption import OwnErrors
+from kronbot.system.silence import unwarned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,11 +162,10 @@ def look() -> Iterator[None]:
     """Draw in the common look, and alone. Raises OSError where no font can be read."""
     with _turn():
         mpl = with_fonts()
-        with mpl.rc_context(), warnings.catch_warnings():
+        # Names may hold letters that no font at hand has: they become boxes, which needs no further words.
+        with unwarned("Glyph|constrained_layout"), mpl.rc_context():  # signs and panels without room
             mpl.rcdefaults()
             mpl.rcParams.update(LOOK)
-            # Names may hold letters that no font at hand has: they become boxes, which needs no further words.
-            warnings.filterwarnings("ignore", message="Glyph|constrained_layout")  # signs and panels without room
             yield
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
@@ -17,6 +16,7 @@ from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array, decimals
 from kronbot.records import dataclass
 from kronbot.system.importing import whole_imports
+from kronbot.system.silence import unwarned
 
 MOST = 1_000_000_000
 # Of draws, Sobol points have so many bits.
@@ -265,8 +265,7 @@ class Draws:
             sampler = qmc.Sobol(len(self.distributions) * (1 + self.indices), scramble=True, bits=_BITS, seed=self.seed)
             self._at[:] = [sampler, 0]
         sampler, now = self._at
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of counts that are no powers of 2
+        with unwarned("The balance properties"):  # of counts that are no powers of 2
             if start > now:
                 sampler.fast_forward(start - now)
             points = sampler.random(stop - start)

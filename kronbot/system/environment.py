@@ -5,6 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import RLock
+
+_TURN = RLock()
+# Values for now, the last ones last, and those of variables before all of them.
+_inside: list[Mapping[str, str]] = []
+_before: dict[str, str | None] = {}
 
 
 def search_path() -> str:
@@ -18,13 +24,21 @@ def search_path() -> str:
 
 @contextmanager
 def for_now(values: Mapping[str, str]) -> Iterator[None]:
-    """Variables have other values inside."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
+    """Variables have other values inside, and those that they had before after the last thread that has left."""
+    with _TURN:
+        _inside.append(values)
+        for name in values:
+            _before.setdefault(name, os.environ.get(name))
+        os.environ.update(values)
     try:
         yield
     finally:
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
+        with _TURN:
+            _inside.remove(values)
+            for name in values:
+                others = [each[name] for each in _inside if name in each]
+                value = others[-1] if others else _before.pop(name)
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value

@@ -532,10 +532,25 @@ def test_units_are_no_question_where_a_fit_ends_well():
     assert any("were qa in degrees" in each or "is it in degrees" in each for each in wrong.warnings)
 
 
+CLAMPED = ARM.replace("modes: {v: 1}}", "modes: {v: 1}, shape: clamped-mass}")
+TURNED = {"q1": [0.0, 1.0], "q2": [0.0, 1.0], "torque.q2": [1.0, 2.0]}
+
+
 def test_what_shapes_a_trace_is_refused():
-    clamped = ARM.replace("modes: {v: 1}}", "modes: {v: 1}, shape: clamped-mass}")
-    with pytest.raises(UsageError, match="what is traced depends on one of mp: .*clamped-mass"):
-        kronbot.loads(clamped).fit({"q1": [0.0], "q2": [0.0], "torque.q2": [1.0]}, estimate="mp")
+    """By the parameters that do."""
+    with pytest.raises(UsageError, match="what is traced depends on mp: .*clamped-mass.*; leave it out with fix"):
+        kronbot.loads(CLAMPED).fit(TURNED, estimate="k,mp")
+
+
+@pytest.mark.slow
+def test_what_shapes_a_trace_through_others_is_refused():
+    """Without all that do the rest is fitted."""
+    robot = kronbot.loads(
+        CLAMPED.replace("mp: ", "share: 1, mp: share*", 1).replace("mass: mp,", "mass: mp + rest/100,")
+    )
+    with pytest.raises(UsageError, match="depends on share, rest: .*clamped-mass.*; leave them out with fix"):
+        robot.fit(TURNED, estimate="k,rest,share")
+    assert robot.fit(TURNED, estimate="k,rest,share", fix="share,rest").at["parameters"].keys() == {"k"}
 
 
 def test_what_gauges_need_is_no_matter_without_them():

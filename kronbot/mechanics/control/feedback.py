@@ -7,7 +7,6 @@ act, and gains see nothing of the others.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -26,6 +25,7 @@ from kronbot.mechanics.linear.spectrum import poles as poles_of
 from kronbot.mechanics.linear.state_space import Seen, StateSpace, errors_of
 from kronbot.records import dataclass
 from kronbot.system.importing import whole_imports
+from kronbot.system.silence import unwarned
 
 Complex = npt.NDArray[np.complex128]
 
@@ -154,8 +154,7 @@ def placed(states: Reached, poles: Sequence[complex]) -> Array:
             "with the pairs of complex ones"
         )
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # gains that could be more robust place poles, too
+        with unwarned("Convergence was not reached"):  # gains that could be more robust place poles, too
             found = place_poles(states.A, states.B, np.array(every), maxiter=100)
     except ValueError as error:
         raise ComputationError(f"these poles cannot be placed: {error}") from None

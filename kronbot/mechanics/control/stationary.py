@@ -9,7 +9,6 @@ are those of the solution, however little damping there is.
 from __future__ import annotations
 
 import math
-import warnings
 from contextlib import suppress
 from functools import partial, reduce
 from typing import Any
@@ -21,6 +20,7 @@ from kronbot.errors import ComputationError
 from kronbot.floats import Array, all_finite
 from kronbot.mechanics.linear.blocks import connected
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, eigen
+from kronbot.system.silence import unwarned
 
 Complex = npt.NDArray[np.complex128]
 # Whole numbers of any size: what they stand for times 2^BITS.
@@ -68,8 +68,7 @@ def _solved(A: Array, B: Array, Q: Array, W: Array) -> tuple[Array, Array]:
         forces, of_P = _product(b.T, P), _product(a.T, P)
         K = _product(w, forces)
         loop, left = A - B @ _floats(K), _floats(of_P + of_P.T + q - _product(forces.T, K))
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # about steps that are judged by where they lead
+        with unwarned(), np.errstate(all="ignore"):  # about steps that are judged by where they lead
             step = solve_continuous_lyapunov(all_finite(loop.T), all_finite(-left))
         length, size = np.abs(step).max(), np.abs(_floats(P)).max()
         if not length * SETTLED <= size:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -30,6 +29,7 @@ from kronbot.mechanics.motion.charts import Charts
 from kronbot.mechanics.motion.contacts import Switch, Switching
 from kronbot.records import dataclass
 from kronbot.system.interruption import Interruptions
+from kronbot.system.silence import unwarned
 
 WHY = "the motion runs away there, or the tolerances are too tight"
 # Bounds of rtol: a hundred roundings, below which SciPy refuses, and what is no accuracy any more.
@@ -277,8 +277,7 @@ class Integrator(ABC):
         return math.inf if self.charts is None else self.charts.longest(x)
 
     def _next(self, blocks: Iterator[Block], x: Array, t: float) -> Block | None:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # what overflows is seen in the states
+        with unwarned(), np.errstate(all="ignore"):  # what overflows is seen in the states
             try:
                 return next(blocks, None)
             except (ValueError, ArithmeticError, np.linalg.LinAlgError):

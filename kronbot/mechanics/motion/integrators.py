@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
-from contextlib import redirect_stderr
-from io import StringIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import casadi
@@ -22,6 +20,7 @@ from kronbot.mechanics.motion.dop853 import Dop853
 from kronbot.mechanics.motion.integration import WHY, Block, Integrator, Ode, Tolerances
 from kronbot.mechanics.motion.one_step import OneStep
 from kronbot.mechanics.motion.rodas import Rodas
+from kronbot.system.silence import unheard
 
 if TYPE_CHECKING:
     from kronbot.compute.native.compiling import Code
@@ -170,8 +169,7 @@ class Cvodes(Integrator):
         first = self.first / scale
         # Pieces up to where a contact changes have any length.
         solver = self._integrator(tuple(grid.tolist()), family, _rounded(first) if self.contacts else first)
-        with redirect_stderr(StringIO()):  # CasADi prints what it makes of a Ctrl-C
-            found = solver(x0=x[: self.states], p=np.concatenate([[t, scale], self.bound]))
+        found = unheard(solver, x0=x[: self.states], p=np.concatenate([[t, scale], self.bound]))
         statistics = solver.stats()
         self.steps += int(statistics["nsteps"])
         self.evaluations += int(statistics["nfevals"])

@@ -124,8 +124,9 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
     J = answers.jacobian(start)  # after which all traces are there
     demand_derivatives(J, variation.names)
     if shaped := variation.shaped:
-        why = f"what is traced depends on one of {listing(variation.names)}: {listing(sorted(shaped))}"
-        raise UsageError(f"{why}; leave it out with ", Argument("fix"))
+        why = f"what is traced depends on {listing(shaped)}: {listing(sorted(set().union(*shaped.values())))}"
+        leave = "leave it out" if len(shaped) == 1 else "leave them out"
+        raise UsageError(f"{why}; {leave} with ", Argument("fix"))
     return errors, J
 
 

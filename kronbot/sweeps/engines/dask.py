@@ -11,7 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import TracebackType
@@ -24,6 +24,7 @@ from kronbot.sweeps.work import Done, Parcel
 from kronbot.system import environment, private
 from kronbot.system.importing import whole_imports
 from kronbot.system.platform import host
+from kronbot.system.silence import unlogged
 
 # How long (s) a scheduler may take to answer; how often one that works is asked for its workers.
 PATIENCE, PAUSE = 10.0, 2.0
@@ -37,7 +38,7 @@ _ADDRESS = re.compile(
     r"(tcp|tls|ucx|wss?)://([^\s/:\[\]]+|\[[0-9a-f:.]+(%\w+)?\]):(?P<port>[0-9]{1,5})/?|inproc://\S+", re.IGNORECASE
 )
 # They print tracebacks of what is told here, by whoever it comes from.
-_LOGS = [logging.getLogger(f"distributed.{name}") for name in ("client", "core", "protocol.core", "comm.tcp", "utils")]
+_LOGS = [f"distributed.{name}" for name in ("client", "core", "protocol.core", "comm.tcp", "utils")]
 
 
 class Dask:
@@ -49,7 +50,8 @@ class Dask:
             cure = "an address like tcp://HOST:8786 is wanted, or the path of a scheduler's file"
             raise UsageError(Argument("scheduler", quote(scheduler)), f": {cure}")
         self._distributed: Any = _imported()
-        _hush(True)
+        self._unlogged = ExitStack()
+        self._unlogged.enter_context(unlogged(*_LOGS))
         answer: SimpleQueue[Any] = SimpleQueue()
         threading.Thread(target=self._connect, args=(where, answer), daemon=True).start()
         try:
@@ -57,7 +59,7 @@ class Dask:
         except Empty:  # Dask waits without an end for who accepts a connection and says nothing
             self._client = TimeoutError("nothing comes from who listens there")
         if isinstance(self._client, Exception):
-            _hush(False)
+            self._unlogged.close()
             why = f"no Dask scheduler answers within {PATIENCE:g} s ({said(self._client)})"
             raise ComputationError(Argument("scheduler", quote(scheduler)), f": {why}") from None
         # A task of its own, so that Dask copies it from worker to worker and makes it again where it is lost.
@@ -103,7 +105,7 @@ class Dask:
         if self._futures and self._client.status == "running":
             self._client.cancel(list(self._futures), force=True)
         self._client.close(timeout=PAUSE)
-        _hush(False)
+        self._unlogged.close()
 
     def submit(self, span: tuple[int, int]) -> None:
         """To whichever worker is free."""
@@ -139,11 +141,6 @@ class Dask:
                 if self._client.status != "running":
                     raise ComputationError(GONE) from None
                 self._ask()
-
-
-def _hush(quiet: bool) -> None:
-    for log in _LOGS:
-        log.disabled = quiet
 
 
 def _imported() -> Any:

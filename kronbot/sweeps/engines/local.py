@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import multiprocessing
-import os
 import signal
 import sys
 import threading
@@ -23,6 +22,7 @@ from kronbot.records import dataclass
 from kronbot.sweeps.engines.interface import Lost
 from kronbot.sweeps.engines.worker import work
 from kronbot.sweeps.work import Done, Parcel
+from kronbot.system.environment import for_now
 from kronbot.system.interruption import UNFINISHED, interruptions
 from kronbot.system.platform import host
 
@@ -181,18 +181,13 @@ class Local:
 @contextmanager
 def _plain_start() -> Iterator[None]:
     """A process that begins in here runs nothing of the main program, hears no Ctrl-C and computes on one thread."""
-    main, environment = sys.modules["__main__"], {name: os.environ.get(name) for name in _SURROUNDINGS}
+    main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
-    os.environ.update(_SURROUNDINGS)
     masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
-        yield
+        with for_now(_SURROUNDINGS):
+            yield
     finally:
         sys.modules["__main__"] = main
-        for name, before in environment.items():
-            if before is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = before
         if masked is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, masked)
