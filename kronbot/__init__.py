@@ -68,9 +68,10 @@ def load(
     for a name or an order that is not there.
     """
     from kronbot.system.forking import AtWork
-    from kronbot.system.importing import whole_imports
 
     with AtWork():  # while modules are imported, too: their locks are among those that a forked process finds shut
+        from kronbot.system.importing import whole_imports
+
         with whole_imports():
             from kronbot import description
             from kronbot.library import arguments
@@ -86,9 +87,10 @@ def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | f
     where it is no text, or for a name or an order that is not there.
     """
     from kronbot.system.forking import AtWork
-    from kronbot.system.importing import whole_imports
 
     with AtWork():
+        from kronbot.system.importing import whole_imports
+
         with whole_imports():
             from kronbot.description import Source
             from kronbot.library import arguments
@@ -116,9 +118,10 @@ def convert(urdf: str | PathLike[str], *, tip: str | None = None) -> Translation
     the file is no tree of revolute, continuous, prismatic, planar, floating and fixed joints.
     """
     from kronbot.system.forking import AtWork
-    from kronbot.system.importing import whole_imports
 
     with AtWork():
+        from kronbot.system.importing import whole_imports
+
         with whole_imports():
             from kronbot.description.urdf.elements import read_xml
             from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
