@@ -48,6 +48,11 @@ def all_finite(values: Numbers) -> Numbers:
     return values
 
 
+def raised(values: npt.ArrayLike, power: float) -> Array:
+    """A power of the size of each value, with its sign: of powers below 1 those far apart come near to each other."""
+    return np.asarray(np.copysign(np.abs(values) ** power, values))
+
+
 def decimals(*values: float) -> tuple[list[int], int]:
     """Numbers as people write them, in decimals, over one denominator: whole numbers, and it.
 

@@ -18,7 +18,7 @@ from kronbot.compute.batch import CHUNK, evaluate
 from kronbot.compute.buffered import Buffered, BufferedRows
 from kronbot.compute.native import policy
 from kronbot.compute.native.cost import INTERPRETED, instructions
-from kronbot.floats import Array
+from kronbot.floats import Array, raised
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
@@ -152,7 +152,7 @@ class Trace:
         free = {name for name in traced.parameters if parameters.values[name] is None}
         parameters.require(free, traced.purpose)
         self._traced, self._parameters = traced, parameters
-        self._elsewhere: dict[float, Array] = {}
+        self._elsewhere: dict[tuple[float, float], Array] = {}
         self._known: dict[Hashable, Any] = {}
         self.bound = parameters.bound(traced.extent)
 
@@ -249,13 +249,14 @@ class Trace:
         parts = zip(self.outputs, ends, ends[1:], self._traced.shapes, strict=False)
         return {name: _shaped(flat[:, start:end], shape) for name, start, end, shape in parts}
 
-    def elsewhere(self, points: Sequence[Array], share: float) -> tuple[Trace, list[Array]]:
+    def elsewhere(self, points: Sequence[Array], share: float, power: float = 1.0) -> tuple[Trace, list[Array]]:
         """The same with other numbers in the file (``Parameters.others``), and at other points (N, size)."""
-        if share not in self._elsewhere:
-            self._elsewhere[share] = self._parameters.others(self._traced.extent, self._traced.used, share)
+        which = share, power
+        if which not in self._elsewhere:
+            self._elsewhere[which] = self._parameters.others(self._traced.extent, self._traced.used, *which)
         state = np.random.default_rng(3)  # not that of the parameters
         factors = 1 + share * state.uniform(-1, 1, sum(part.shape[1] for part in points))
-        return self.bound_to(self._elsewhere[share]), _scaled(points, factors)
+        return self.bound_to(self._elsewhere[which]), _scaled([raised(part, power) for part in points], factors)
 
     def once(self, what: Hashable, find: Callable[[], Known]) -> Known:
         """What is so for these values of the parameters, found when it is first asked for."""

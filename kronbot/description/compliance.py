@@ -56,6 +56,18 @@ def _stiffened(joint: Joint, rigid: Container[Part]) -> Joint:
     return joint
 
 
+def rigid(described: Description) -> list[str]:
+    """The coordinates of parts that do not yield, since their compliances are 0 with the values of a file."""
+    found = []
+    for each in compliances(described.robot):
+        known = {name: described.values[name] for name in each.value.names}
+        numbers = {name: value for name, value in known.items() if value is not None}
+        if len(numbers) == len(known) and evaluate(each.value, numbers) == 0:
+            joint, what = each.part
+            found.append(f"{joint}.{'motor' if what == 'elastic' else what}")
+    return found
+
+
 def demand_none_negative(described: Description) -> None:
     """Raise DescriptionError, with the places, where compliances are negative."""
     wrong = []

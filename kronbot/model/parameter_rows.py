@@ -34,8 +34,8 @@ class Rows(Parameters):
             raise Parted
         return False
 
-    def _following(self, found: Array, share: float) -> Array:
-        return np.array([one._following(row, share) for one, row in zip(self._each, found, strict=True)])
+    def _following(self, found: Array, share: float, power: float) -> Array:
+        return np.array([one._following(row, share, power) for one, row in zip(self._each, found, strict=True)])
 
     def _bind(self, literals: int, modal: int) -> tuple[Array, Array]:
         rows = [one._bound_now(literals, modal) for one in self._each]

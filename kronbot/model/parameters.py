@@ -16,7 +16,7 @@ from casadi import SX
 from kronbot.description.expressions.expression import Expression, depending, evaluate, exact, following, quarter_turns
 from kronbot.description.wording import Entries
 from kronbot.errors import Argument, FreeParameters
-from kronbot.floats import Array
+from kronbot.floats import Array, raised
 from kronbot.model.structure import Definitions, Structure
 
 FUNCTIONS = {"sin": casadi.sin, "cos": casadi.cos, "tan": casadi.tan, "sqrt": casadi.sqrt, "exp": casadi.exp}
@@ -253,8 +253,8 @@ class Parameters:
         base = np.array([*named, *self._structure.numbers[:literals]], dtype=float)
         return base, self._structure.modal_data(base, modal)
 
-    def others(self, extent: tuple[int, int], used: Sequence[int], share: float) -> Array:
-        """The same where the file has other numbers, each moved on its own by up to a share of itself.
+    def others(self, extent: tuple[int, int], used: Sequence[int], share: float, power: float = 1.0) -> Array:
+        """The same where the file has other numbers, a power of each, moved on its own by up to a share of itself.
 
         What follows from others does so: modal data, and parameters that are expressions over others. Zeros and pi
         stay, and of literals those whose places are not ``used``, which other questions have brought.
@@ -263,19 +263,21 @@ class Parameters:
         literals = dict(enumerate((literal for _, literal in self.literals.values()), len(self.named)))
         state = np.random.default_rng(1)
         for i in (*range(len(self.named)), *(i for i in used if i < count and i in literals and literals[i].numeric)):
-            found[..., i] *= 1 + share * state.uniform(-1, 1)
-        found[..., : len(self.named)] = self._following(found, share)
+            found[..., i] = raised(found[..., i], power) * (1 + share * state.uniform(-1, 1))
+        found[..., : len(self.named)] = self._following(found, share, power)
         if max(used, default=0) >= count:
             data = self._structure.modal_data
             found[..., count:] = np.apply_along_axis(data, -1, found[..., :count], extent[1])
         return found
 
-    def _following(self, found: Array, share: float) -> Array:
+    def _following(self, found: Array, share: float, power: float) -> Array:
         """Values of named parameters by those of the independent ones."""
-        state = np.random.default_rng(2)
-        named = dict(zip(self.named, found.tolist(), strict=False))
-        moved = following(self.definitions, named, lambda number: float(number) * (1 + share * state.uniform(-1, 1)))
-        return np.array([*moved.values()])
+        state, named = np.random.default_rng(2), dict(zip(self.named, found.tolist(), strict=False))
+
+        def other(number: Fraction) -> float:
+            return float(raised(float(number), power)) * (1 + share * state.uniform(-1, 1))
+
+        return np.array([*following(self.definitions, named, other).values()])
 
     def value(self, expression: Expression, wanted_for: str) -> float:
         """A number of the file as a float. Raises FreeParameters, with the cure, where a parameter in it is free."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.description.wording import listing
+from kronbot.errors import ComputationError, KronbotError
 from kronbot.floats import Array, all_finite, rounded
 from kronbot.model.robot import Robot
 
@@ -22,6 +24,8 @@ ROWS = 10
 CLOSE = 0.5
 # Gaps between times differ by less than this share where they are the same.
 SAME = 1e-6
+# A joint that yields and would swing more often than this in a run is as good as rigid.
+OFTEN = 1e6
 
 
 def told_of_vibrations(
@@ -35,13 +39,10 @@ def told_of_vibrations(
     :func:`swings <_swings>` back.
     """
     count = len(free)
-    M, D, K, gains = (at_start[name].reshape(count, count) for name in ("M", "D", "K", "gains"))
+    gains = at_start["gains"].reshape(count, count)
     if not (elastic := [i for i, place in enumerate(free) if place in robot.flexible]):
         return []
-    # In terms of what is deformed, and of what carries it along undeformed.
-    carried = robot.undeformed_rates(np.eye(robot.n))[np.ix_(free, free)].T
-    carried[:, elastic] = np.eye(count)[:, elastic]
-    M, D, K = (carried.T @ each @ carried for each in (M, D, K))
+    M, D, K = _deformed(robot, free, elastic, at_start)
     held = [i for i in range(count) if i not in elastic and gains[i].any()]
     loose = [i for i in range(count) if i not in elastic and not gains[i].any() and not K[i].any()]
     moving = [i for i in range(count) if i not in held and i not in loose]
@@ -123,12 +124,51 @@ def _swings(
     return poles.imag[back.argmax(axis=0)], back.sum(axis=0)
 
 
+def with_rigid_joints(
+    error: KronbotError | None, robot: Robot, free: list[int], at_start: Mapping[str, Array], duration: float
+) -> KronbotError | None:
+    """An error that ends a run of so long a ``duration`` (s), with the joints that yield so little that no solver
+    follows them, and the cure."""
+    bending = _bending(robot)
+    yielding = [i for i, place in enumerate(free) if place in robot.flexible and place not in bending]
+    if type(error) is not ComputationError or not yielding:
+        return error
+    M, _, K = _deformed(robot, free, [i for i, place in enumerate(free) if place in robot.flexible], at_start)
+    try:
+        loose = np.diag(np.linalg.inv(all_finite(M)))
+    except np.linalg.LinAlgError:
+        return error
+    swings = np.sqrt(np.maximum(np.diag(K) * loose, 0.0)) * duration / (2 * np.pi)
+    if not (stiff := [robot.coordinates[free[i]] for i in yielding if swings[i] > OFTEN]):
+        return error
+    most = max(swings[i] for i in yielding)
+    they = "yields so little that it" if len(stiff) == 1 else "yield so little that they"
+    why = f"; {listing(stiff)} {they} would swing {most:.2g} times in this run"
+    return ComputationError(*error.args, f"{why}: a compliance of 0, or no stiffness there, is rigid")
+
+
+def _deformed(
+    robot: Robot, free: list[int], elastic: list[int], at_start: Mapping[str, Array]
+) -> tuple[Array, Array, Array]:
+    """M, D and K in terms of what is deformed, at ``elastic`` places, and of what carries it along undeformed."""
+    count = len(free)
+    carried = robot.undeformed_rates(np.eye(robot.n))[np.ix_(free, free)].T
+    carried[:, elastic] = np.eye(count)[:, elastic]
+    M, D, K = (carried.T @ at_start[name].reshape(count, count) @ carried for name in ("M", "D", "K"))
+    return M, D, K
+
+
+def _bending(robot: Robot) -> set[int]:
+    """Coordinates in which beams bend."""
+    ends = [(link.modal, link.beam.torsion.count) for link in robot.links if link.beam is not None]
+    return {place for modal, twisting in ends for place in range(modal.start, modal.stop - twisting)}
+
+
 def _measures(robot: Robot, places: list[int], tips: Array) -> Iterator[tuple[str, Array]]:
     """Kinds of deflections that are told beside each other, with their rows over coordinates in these places."""
     for first in range(0, len(tips), 3):
         yield "tips", tips[first : first + 3]
-    ends = [(link.modal, link.beam.torsion.count) for link in robot.links if link.beam is not None]
-    bending = {place for modal, twisting in ends for place in range(modal.start, modal.stop - twisting)}
+    bending = _bending(robot)
     for i, place in enumerate(places):
         if place in robot.flexible and place not in bending:
             yield robot.units[place], np.eye(len(places))[[i]]

@@ -19,11 +19,11 @@ from kronbot.description.table import Table
 from kronbot.description.wording import listing, unknown
 from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError
 from kronbot.floats import Array, known
+from kronbot.mechanics.control.closed_loop import estimated, with_feedback
 from kronbot.mechanics.control.feedback import (
     Reached,
     costless,
     disk_margin,
-    estimated,
     filtered,
     idle_directions,
     observer,
@@ -31,7 +31,6 @@ from kronbot.mechanics.control.feedback import (
     reached,
     regulator,
     stirred,
-    with_feedback,
 )
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.modal import ACCURACY, Modes, of_first_order

@@ -98,7 +98,7 @@ def told_of_poles(loop: SecondOrder, closed: Modes, best: bool, asked: Sequence[
             raise ComputationError(f"rounding leaves no best feedback: {pole:.6g} rad/s would be a pole of its loop")
         told.append(f"rounding makes the loop unstable: {pole:.6g} rad/s is a pole of it")
     elif judgement.word == "undecided":
-        told.append(f"rounding leaves open whether the loop is stable: {judgement.doubt}")
+        told.append(f"rounding leaves open whether the loop is stable, whatever its margins say: {judgement.doubt}")
     if asked:
         wanted, every = both(np.array(asked, dtype=complex)), both(poles)
         off = np.abs(wanted[:, None] - every)

@@ -25,7 +25,7 @@ from kronbot.mechanics.multibody.recursion import algorithm_of
 from kronbot.mechanics.multibody.stops import one_sided
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.robot import Robot
-from kronbot.questions.between_rows import told_of_vibrations
+from kronbot.questions.between_rows import told_of_vibrations, with_rigid_joints
 from kronbot.questions.columns import (
     columns_of_control,
     columns_of_simulate,
@@ -152,10 +152,11 @@ def _idle(robot: Robot, run: Run, system: Equations, lanes: int) -> Idle[Any]:
 
 def _told(course: Course) -> Outcome:
     """The answer of a run that has gone as far as it goes. Raises what stopped it at its very start."""
-    if course.error is not None and not course.found:
-        raise course.error
-    begun, reached, error = course.begun, course.reached, course.error
+    begun, reached = course.begun, course.reached
     robot, run, system, given, report = begun.robot, begun.run, begun.system, begun.given, begun.report
+    error = with_rigid_joints(course.error, robot, system.free, begun.at_start, run.duration)
+    if error is not None and not course.found:
+        raise error
     wanted, solver, states = begun.wanted, begun.solver, np.concatenate(course.found)
     # Between rows a run is looked at for what vibrates, and nothing else.
     reached_times = wanted.of(len(states))

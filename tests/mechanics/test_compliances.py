@@ -11,7 +11,7 @@ from thinned import rare
 
 import kronbot
 from kronbot.description.json_schema import robot_file_schema
-from kronbot.errors import DescriptionError
+from kronbot.errors import ComputationError, DescriptionError
 from kronbot.model.build import compliant
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.data import Columns, Named
@@ -190,6 +190,84 @@ def test_a_negative_compliance_is_for_statics_alone(yielding, swept_here):
     whole = {each: [*yielding.sweep(each, over={"c1": [-1e-4, 0, 1e-4]}, workers=1)] for each in ("statics", "modes")}
     assert [bool(row["error"]) for row in whole["statics"]] == [False] * 3
     assert ["a negative 'compliance'" in (row["error"] or "") for row in whole["modes"]] == [True, False, False]
+
+
+LEVER = """
+kronbot: 1
+name: lever
+gravity: [0, -9.81, 0]
+parameters: {c: 1e-4, m: 5}
+links:
+  - name: lever
+    joint: {type: revolute, name: q1, damping: 1, rotor_inertia: 0.1, elastic: {compliance: c, damping: 1}}
+    pose: {}
+    rigid: {mass: m, com: [0.5, 0, 0], inertia: {Izz: 0.1}}
+endpoint: {link: lever, position: [1, 0, 0]}
+motion: {q1: {type: cycloidal, from: 0, to: 1, duration: 1}}
+simulate: {duration: 1, step: 0.01, start: equilibrium, drive: {q1: {pd: {kp: 1000, kd: 50}}}}
+"""
+RISING = {
+    "q1": [0, 0.2, 0.5, -0.5],
+    "endpoint.y": [0.0011, 0.1995, 0.4797, -0.4791],
+    "torque.q1": [24.6, 24.1, 21.4, 21.6],
+}
+SIGMA = {"endpoint.y": 1e-3, "torque.q1": 0.1}
+BOUNDED = {"c": (0, 1e-2), "m": (1, 10)}
+
+
+def test_a_fit_that_ends_on_a_bound_ends_there_exactly(tmp_path):
+    """The measured lever rises, as behind no shaft: residuals are those of the rigid one, and so is the file."""
+    lever = kronbot.loads(LEVER)
+    answer = lever.fit(RISING, estimate=BOUNDED, sigma=SIGMA)
+    found = answer.at["parameters"]
+    assert found["c"] == answer["estimates"][0, 1] == 0
+    m = found["m"]
+    residual, column = (np.asarray(answer[name]) for name in ("residual", "column"))
+    q, y, torque = (np.array(RISING[name]) for name in ("q1", "endpoint.y", "torque.q1"))
+    assert residual[column == "endpoint.y"] == pytest.approx(np.sin(q) - y, abs=1e-15)
+    assert residual[column == "torque.q1"] == pytest.approx(m * 9.81 / 2 * np.cos(q) - torque, abs=1e-12)
+    lifting = 9.81 / 2 * np.cos(q)  # the best m by hand
+    assert m == pytest.approx(lifting @ torque / (lifting @ lifting), rel=1e-8)
+    chi_square = ((np.sin(q) - y) ** 2).sum() / 1e-6 + ((m * lifting - torque) ** 2).sum() / 0.01
+    assert answer.summary["chi_square"] == pytest.approx(chi_square, rel=1e-10)
+    assert answer.warnings[0].startswith(
+        "with a compliance of 0 all but statics have no q1.motor: leave out what names"
+    )
+    assert answer.warnings[1].startswith("at a bound: c;")
+    (tmp_path / "fitted.yaml").write_text(lever.rewritten(found))
+    again = kronbot.load(str(tmp_path / "fitted.yaml"))
+    assert again.coordinates == ("q1",)
+    short = {"duration": 0.1, "step": 0.05}
+    assert again.simulate(**short)["q1"] == pytest.approx(lever.with_parameters(c=0, m=m).simulate(**short)["q1"])
+    upper = lever.with_parameters(m=3).fit(RISING, estimate={"c": (0, 1e-2), "m": (1, 4)}, sigma=SIGMA)
+    assert upper.at["parameters"]["m"] == 4
+
+
+def test_what_data_tell_from_a_bound_is_not_on_it():
+    """5e-12 is nearer to 0 than a share of 1e-7 of where the search begins, and these data know it to a thousandth."""
+    true, angles = kronbot.loads(LEVER, parameters={"c": "5e-12"}), [0.0, 0.3, 0.8]
+    heights = [true.statics(q={"q1": q})["endpoint.y"][0] for q in angles]
+    rows, c = {"q1": angles, "endpoint.y": heights}, {"c": (0, 1e-2)}
+    answer = kronbot.loads(LEVER).fit(rows, estimate=c, sigma={"endpoint.y": 1e-13})
+    assert answer.at["parameters"]["c"] == pytest.approx(5e-12, rel=1e-3)
+    assert 0 < answer["standard_errors"][0] < 1e-13 and not answer.warnings
+
+
+@pytest.mark.slow
+def test_a_fit_of_motions_ends_on_the_bound_of_another_structure():
+    rigid = kronbot.loads(LEVER, parameters={"c": "0"}).simulate(duration=0.5, step=0.05)
+    rows = {"t": rigid["t"], "q1": rigid["q1"] + 1e-5 * np.cos(7 * rigid["t"])}
+    answer = kronbot.loads(LEVER).fit(rows, question="simulate", estimate=BOUNDED)
+    assert answer.at["parameters"]["c"] == 0 and any("at a bound: c" in each for each in answer.warnings)
+
+
+@pytest.mark.slow
+def test_a_run_that_a_rigid_shaft_ends_names_it():
+    stiff = kronbot.loads(LEVER, parameters={"c": "1e-24"})
+    with pytest.raises(
+        ComputationError, match=r"gave up .*; q1 yields so little that it would swing 5.2e\+11 times in"
+    ):
+        stiff.simulate(duration=1, step=0.5)
 
 
 def test_what_a_file_says_twice_or_not_is_named():

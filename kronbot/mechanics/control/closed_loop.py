@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 import casadi
 import numpy as np
@@ -17,10 +18,15 @@ from casadi import SX
 
 from kronbot.floats import Array
 from kronbot.mechanics.control.controllers import Controllers
+from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
+from kronbot.mechanics.linear.modal import of_first_order
+from kronbot.mechanics.linear.null_spaces import lasting, null_space
 from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.rounding import FED
-from kronbot.mechanics.linear.state_space import Seen, StateSpace
+from kronbot.mechanics.linear.spectrum import poles as poles_of
+from kronbot.mechanics.linear.state_space import Seen, StateSpace, errors_of
 from kronbot.mechanics.motion.drives import drives
 
 
@@ -58,6 +64,44 @@ def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
     found = {**parts, "M": M, "D": D, "K": K, "E": E, "gains": casadi.densify(own), "onward": casadi.densify(later)}
     fed_back = {} if fed is None else {FED: casadi.densify(-casadi.horzcat(by_q, by_qd))}
     return found | fed_back
+
+
+def with_feedback(system: SecondOrder, E: Array, dE: Array, K: Array) -> SecondOrder:
+    """M y'' + D y' + K y = E u with u = -K [y; y'], whose entries have the errors of a rounding of every gain, too.
+
+    Directions are free that are so with other numbers of the robot: stiff shafts hide what gains add.
+    """
+    n, size = len(system.M), np.abs(E) @ np.abs(K)
+    errors = dE @ np.abs(K) + ROUNDING * (1 + E.shape[1]) * size
+    (stiff, damped), (dK, dD) = (np.split(part, [n], axis=1) for part in (E @ K, errors))
+    stiff, damped = system.K + stiff, system.D + damped
+    dK, dD = system.dK + dK + ROUNDING * np.abs(stiff), system.dD + dD + ROUNDING * np.abs(damped)
+
+    @cache
+    def others() -> list[SecondOrder]:
+        return [with_feedback(each, E, dE, K) for each in system.others()]
+
+    free = null_space(stiff, dK)
+    free = lasting(free, [(each.K, each.dK) for each in others()]) if free.size else free
+    return SecondOrder(system.M, damped, stiff, system.dM, dD, dK, free, others)
+
+
+def estimated(system: SecondOrder, A: Array, L: Array, C: Array) -> list[Pole]:
+    """Poles of e' = (A - L C) e, A being that of a system: those of z'' = (A - L C) z' that are not z's own at zero."""
+    n, zero = len(A), np.zeros_like(A)
+    none, through = np.zeros((n // 2, n // 2)), np.zeros((n // 2, 1))
+    seen = Seen(none, none, none, through)
+
+    def errors_of_states(system: SecondOrder, A: Array) -> SecondOrder:
+        errors = errors_of(StateSpace(A, np.zeros((n, 1)), zero, through), system, seen, seen, through, through).A
+        errors = errors + 2 * ROUNDING * (np.abs(A) + np.abs(L) @ np.abs(C))
+        return SecondOrder(np.eye(n), L @ C - A, zero, zero, errors, zero, np.eye(n))
+
+    def others() -> list[SecondOrder]:
+        return [errors_of_states(each, of_first_order(each.M, each.D, each.K, through)[0]) for each in system.others()]
+
+    found = poles_of(replace(errors_of_states(system, A), others=others))
+    return [pole for pole in found if not pole.free]
 
 
 def sampled(A: Array, B: Array, gains: Array, onward: Array, T: float) -> Array:

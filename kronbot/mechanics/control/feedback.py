@@ -18,11 +18,8 @@ from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array, all_finite
 from kronbot.mechanics.control.stationary import stationary
 from kronbot.mechanics.linear.deflation import SecondOrder
-from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers, eigen
-from kronbot.mechanics.linear.null_spaces import null_space
+from kronbot.mechanics.linear.matrix_polynomial import Numbers, eigen
 from kronbot.mechanics.linear.pole import Pole
-from kronbot.mechanics.linear.spectrum import poles as poles_of
-from kronbot.mechanics.linear.state_space import Seen, StateSpace, errors_of
 from kronbot.records import dataclass
 from kronbot.system.importing import whole_imports
 from kronbot.system.silence import unwarned
@@ -183,28 +180,6 @@ def observer(states: Reached, C: Array, W: Array, V: Array) -> Array:
         why = "a mode without damping wants a sensor that sees it, and noise that moves it"
         raise ComputationError(f"there is no Kalman filter: {error}; {why}") from None
     return _without_dust(states.N @ L, np.abs(states.N) @ np.abs(L))
-
-
-def with_feedback(system: SecondOrder, E: Array, dE: Array, K: Array) -> SecondOrder:
-    """M y'' + D y' + K y = E u with u = -K [y; y'], whose entries have the errors of a rounding of every gain, too."""
-    n, size = len(system.M), np.abs(E) @ np.abs(K)
-    errors = dE @ np.abs(K) + ROUNDING * (1 + E.shape[1]) * size
-    (stiff, damped), (dK, dD) = (np.split(part, [n], axis=1) for part in (E @ K, errors))
-    stiff, damped = system.K + stiff, system.D + damped
-    dK, dD = system.dK + dK + ROUNDING * np.abs(stiff), system.dD + dD + ROUNDING * np.abs(damped)
-    return SecondOrder(system.M, damped, stiff, system.dM, dD, dK, null_space(stiff, dK))
-
-
-def estimated(system: SecondOrder, A: Array, L: Array, C: Array) -> list[Pole]:
-    """Poles of e' = (A - L C) e, A being that of a system: those of z'' = (A - L C) z' that are not z's own at zero."""
-    n, zero = len(A), np.zeros_like(A)
-    none, through = np.zeros((n // 2, n // 2)), np.zeros((n // 2, 1))
-    seen, space = Seen(none, none, none, through), StateSpace(A, np.zeros((n, 1)), zero, through)
-    errors = errors_of(space, system, seen, seen, through, through).A + 2 * ROUNDING * (
-        np.abs(A) + np.abs(L) @ np.abs(C)
-    )
-    found = poles_of(SecondOrder(np.eye(n), L @ C - A, zero, zero, errors, zero, np.eye(n)))
-    return [pole for pole in found if not pole.free]
 
 
 def disk_margin(A: Array, B: Array, K: Array, poles: Complex | None = None) -> tuple[float, float]:

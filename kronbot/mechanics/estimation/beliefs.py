@@ -47,6 +47,11 @@ class Beliefs:
         near = AT_BOUND * self.scale
         return np.asarray((values - self.lower <= near) | (self.upper - values <= near))
 
+    def landed(self, values: Array) -> Array:
+        """The values (k,), those that lie on a bound exactly there."""
+        nearest = np.where(values - self.lower <= self.upper - values, self.lower, self.upper)
+        return np.asarray(np.where(self.at_bound(values), nearest, values))
+
     def joined(self, others: Sequence[float]) -> Beliefs:
         """The same and others of which nothing is known but where to begin."""
         none, far = np.full(len(others), np.nan), np.full(len(others), np.inf)

@@ -111,8 +111,9 @@ def _complete(p: Polynomial, found: list[Eigenvalue], starts: Complex) -> list[E
         pairs = {z for z in left if z.imag > 0 and z.conjugate() in left}
         alone = [complex(z.real) for z in left if z not in pairs and z.conjugate() not in pairs]
         rough = [start(p, z) for z in [*(z for z in left if z in pairs), *alone]]
-    widest = float(np.abs(starts).max(initial=0.0))
-    return settled + [replace(e, error=max(abs(e.value), _radius(p, e.value, [e], widest)), moved=0.0) for e in rough]
+    widest, every = float(np.abs(starts).max(initial=0.0)), _all([*settled, *rough])
+    every = np.concatenate([every, np.zeros(p.zeros, dtype=complex)])
+    return settled + [replace(e, error=max(abs(e.value), _sure(p, e.value, every, widest)), moved=0.0) for e in rough]
 
 
 def _left(starts: Complex, settled: Sequence[Eigenvalue]) -> Complex:
@@ -316,10 +317,22 @@ def _sought(p: Polynomial, s: Complex, known: Complex) -> list[Eigenvalue]:
     return [start(p, z) for z in s if z.imag >= 0]
 
 
-def _radius(p: Polynomial, centre: complex, group: list[Eigenvalue], widest: float) -> float:
+def _sure(p: Polynomial, s: complex, every: Complex, widest: float) -> float:
+    """Radius of such a circle around s with as many eigenvalues in it as are told there, of ``every`` one."""
+    radius = _radius(p, s, [], widest)
+    while radius < FARTHEST * widest:
+        way = radius / 2 * np.exp(2j * np.pi * np.arange(CIRCLE) / CIRCLE)
+        inside = np.einsum("nij,nji,n->", p.resolvent(s + way), p.at(s + way, 1), way).real / CIRCLE
+        if inside > np.count_nonzero(np.abs(every - s) <= radius / 2) - 0.5:
+            break
+        radius = _radius(p, s, [], widest, GROWTH * radius)
+    return radius
+
+
+def _radius(p: Polynomial, centre: complex, group: list[Eigenvalue], widest: float, least: float = TINY) -> float:
     """Radius of a circle around a group that no error of the entries lets an eigenvalue cross: its pseudospectrum."""
     reach = [abs(e.value - centre) for e in group]
-    radius = max([*reach, ROUNDING * abs(centre), ROUNDING**2 * widest, TINY])
+    radius = max([*reach, ROUNDING * abs(centre), ROUNDING**2 * widest, least])
     while radius < FARTHEST * widest and not _holds(p, centre, radius):
         radius *= GROWTH
     return float(2 * radius)

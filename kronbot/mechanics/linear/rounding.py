@@ -23,8 +23,9 @@ from kronbot.records import dataclass
 # by: large beside a rounding e, so that roundings on the way count e/STEP times, and no larger, for they bend what is
 # there by the square of STEP, which counts whole as rounding would.
 PAIRS, SAFETY, STEP = 3, 4.0, 2.0**-44
-# By which share all numbers are changed to see whether a zero stands for a symmetry.
-SHARE = 1e-2
+# By which share all numbers are changed to see whether a zero stands for a symmetry, and the power of them that is
+# looked at, too: a stiffness of 1e14 rounds away what is beside it, also with numbers near by, and is 56 there.
+SHARE, ALIKE = 1e-2, 1 / 8
 # A share of the largest entry below which one may be rounding, and rows whose errors are looked for at once.
 FAINT, BLOCK = 1e-14, 512
 # What a system is by what its entries are one by one: so is each part of it.
@@ -74,26 +75,29 @@ class Entries:
         A direction without stiffness is one that stays so with other numbers, of robot and question: symmetry, and no
         accident as at a buckling load, or where pi/2 in a float turns a joint's axis to the vertical, or where two
         numbers of the file happen to be equal. Zeros and exact quarter turns of the file stay what they are. Where as
-        many directions are free with other numbers, these may be others: the way of a spring between two pulleys.
+        many directions are free with other numbers, these may be others: the way of a spring between two pulleys. Other
+        numbers are some near by, and some that are nearly of one size, in which nothing is lost beside large ones.
         """
 
         @cache
-        def elsewhere() -> list[SecondOrder]:
-            parts = self._elsewhere.of(kept)
-            return [SecondOrder(*each) for each in zip(*parts, np.zeros((*parts[0].shape[:2], 0)), strict=True)]
+        def elsewhere() -> list[list[SecondOrder]]:
+            near, alike = (_systems(each.of(kept)) for each in (self._elsewhere(), self._elsewhere(ALIKE)))
+            sound = self._alike
+            return [[one, other][: 1 + sound[i]] for i, (one, other) in enumerate(zip(near, alike, strict=True))]
 
         def free_of(i: int, F: Array, is_free: npt.NDArray[np.bool_], K: Array, dK: Array) -> Array:
             if not (K[:, is_free].any() or dK[:, is_free].any()):
                 return F  # zeros without errors are so by structure
-            other = elsewhere()[i]
-            same = lasting(F, [(other.K, other.dK)])
-            if same.shape[1] == F.shape[1] or (own := null_space(other.K, other.dK)).shape[1] < F.shape[1]:
-                return same
-            elsewhere()[i] = replace(other, free=own)
+            for k, other in enumerate(elsewhere()[i]):
+                same = lasting(F, [(other.K, other.dK)])
+                if same.shape[1] == F.shape[1] or (own := null_space(other.K, other.dK)).shape[1] < F.shape[1]:
+                    F = same
+                else:
+                    elsewhere()[i][k] = replace(other, free=own)
             return F
 
         def others(i: int) -> Sequence[SecondOrder]:
-            return elsewhere()[i : i + 1]
+            return elsewhere()[i]
 
         own, places = self.of(kept), range(len(self.points[0]))
         if all(self._stiff.get(i) == tuple(kept) for i in places):
@@ -126,9 +130,7 @@ class Entries:
         zero = np.concatenate([part[i] for part in self.points]) == 0
 
         def find() -> list[bool | None]:
-            found = self._anywhere(zero).of(kept)
-            none = np.zeros((*found[0].shape[:2], 0))
-            systems = [SecondOrder(*each) for each in zip(*found, none, strict=True)]
+            systems = _systems(self._anywhere(zero).of(kept))
             return [each.symmetric if np.isfinite(each.K).all() else None for each in systems]
 
         known = self.trace.once((zero.tobytes(), *kept), find)
@@ -139,10 +141,11 @@ class Entries:
         """The same with other numbers of the file, of every robot, at one point with such zeros."""
 
         def find() -> Entries:
-            trace, _ = self.trace.elsewhere(self.points, SHARE)
+            trace, _ = self.trace.elsewhere(self.points, SHARE, ALIKE)
             robots, ends = len(np.atleast_2d(trace.bound)), np.cumsum([part.shape[1] for part in self.points])
             point = np.where(zero, 0.0, np.random.default_rng(4).uniform(0.5, 1, len(zero)))
-            return Entries.at(trace, np.split(np.tile(point, (robots, 1)), ends[:-1], axis=1))
+            with np.errstate(all="ignore"):
+                return Entries.at(trace, np.split(np.tile(point, (robots, 1)), ends[:-1], axis=1))
 
         return self.trace.once(zero.tobytes(), find)
 
@@ -155,9 +158,31 @@ class Entries:
         return [*np.ascontiguousarray(parts)]
 
     @cached_property
-    def _elsewhere(self) -> Entries:
-        """The same with other numbers."""
-        return Entries.at(*self.trace.elsewhere(self.points, SHARE))
+    def _elsewhere(self) -> Callable[..., Entries]:
+        """The same with other numbers, near by or of a power."""
+
+        @cache
+        def find(power: float = 1.0) -> Entries:
+            with np.errstate(all="ignore"):  # what has no value there is not looked at
+                return Entries.at(*self.trace.elsewhere(self.points, SHARE, power))
+
+        return find
+
+    @cached_property
+    def _alike(self) -> list[bool]:
+        """By point whether the numbers of one size make a robot, on which the same stops and tendons hold."""
+        other = self._elsewhere(ALIKE)
+        sound = np.asarray(np.isfinite(other.matrices).all(axis=(0, 2, 3)))
+        if HOLDING in self.values:
+            here, there = (each.values[HOLDING].reshape(len(sound), -1) for each in (self, other))
+            sound &= (here == there).all(axis=1)
+        found: list[bool] = sound.tolist()
+        return found
+
+
+def _systems(parts: Sequence[Array]) -> list[SecondOrder]:
+    """Those of matrices and their errors, of which nothing is known to be free."""
+    return [SecondOrder(*each) for each in zip(*parts, np.zeros((*parts[0].shape[:2], 0)), strict=True)]
 
 
 def without_dust(trace: Trace, points: Sequence[Array], found: Mapping[str, Array]) -> dict[str, Array]:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.description.compliance import rigid
 from kronbot.description.described import with_overrides
 from kronbot.description.wording import counted, listing
 from kronbot.errors import DescriptionError
@@ -55,7 +56,7 @@ def report(search: Search, complete: bool) -> Result:
     freedom = len(found.errors) - knowledge.rank
     spread = float(np.sum(found.weights * found.errors**2))
     known = [i for i in range(len(names)) if np.isfinite(knowledge.errors[i])]
-    values = np.array([search.inquiry.beliefs.start, found.values]).T
+    values = np.array([search.inquiry.beliefs.start, search.estimates]).T
     arrays = {"estimates": NamedArray(values, names, "", ("start", "estimate"))}
     arrays["standard_errors"] = NamedArray(knowledge.errors[known], [names[i] for i in known], "")
     if len(known) > 1:
@@ -71,7 +72,7 @@ def report(search: Search, complete: bool) -> Result:
             row[list(each.places)] = each.shares
         sums = [sum_of(each, names) for each in combinations]
         arrays["combinations"] = NamedArray(rows, sums, "", names)
-        known_of = np.column_stack([rows @ found.values, [knowledge.error(each) for each in combinations]])
+        known_of = np.column_stack([rows @ search.estimates, [knowledge.error(each) for each in combinations]])
         arrays["combined"] = NamedArray(known_of, sums, "", ("estimate", "standard_error"))
     arrays["residuals"] = _quality(search, search.told, fitted_errors)
     if len(search.tried) > 1:
@@ -112,7 +113,7 @@ def report(search: Search, complete: bool) -> Result:
     meant = search.meant if poor(fitted_errors, search.told.measured) > POOR else []
     warnings = [*search.notes, *meant, *_doubts(search, freedom)]
     drawn = {column.name: column.point for column in search.told.columns if column.point}
-    by_name = dict(zip(names, found.values.tolist(), strict=True))
+    by_name = dict(zip(names, search.estimates.tolist(), strict=True))
     at = {"parameters": {name: by_name[name] for name in search.variation.names}}
     if beside := {name: by_name[name] for name in search.answers.beside}:
         at["start"] = beside
@@ -139,9 +140,11 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     names, knowledge, found = search.inquiry.names, search.knowledge, search.found
     if freedom <= 0:
         yield f"{len(found.errors)} measurements determine {knowledge.rank} combinations and leave nothing to judge by"
-    by_name = dict(zip(search.variation.names, map(repr, found.values.tolist()), strict=False))
+    by_name = dict(zip(search.variation.names, map(repr, search.estimates.tolist()), strict=False))
     try:
-        with_overrides(search.robot.description, by_name)
+        described, before = with_overrides(search.robot.description, by_name), rigid(search.robot.description)
+        if still := [name for name in rigid(described) if name not in before]:
+            yield f"with a compliance of 0 all but statics have no {listing(still)}: leave out what names it"
     except DescriptionError as error:
         yield f"no robot has these estimates, give them bounds: {listing(map(str, error.mistakes))}"
     held = [names[i] for i in sorted(knowledge.held)]

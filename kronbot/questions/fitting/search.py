@@ -13,7 +13,7 @@ from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.beliefs import Beliefs, starts
 from kronbot.mechanics.estimation.knowledge import RANK, Knowledge
-from kronbot.mechanics.estimation.least_squares import Fit, NoStart, fitted, solved
+from kronbot.mechanics.estimation.least_squares import SETTLED, Fit, NoStart, fitted, solved
 from kronbot.mechanics.estimation.losses import counted
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.robot import Robot
@@ -75,7 +75,8 @@ class Search:
     """A fit on its way: rows to fit and rows to validate with, and the best that there is.
 
     ``slopes`` are the last values at which derivatives of the errors were asked for, and these; ``meant`` asks about
-    units of inputs, where a search ends with poor errors.
+    units of inputs, where a search ends with poor errors. ``estimates`` are what was found, on bounds exactly,
+    but where errors tell it ``apart`` from these.
     """
 
     robot: Robot
@@ -155,6 +156,7 @@ class Search:
                 self.found = self._search(beliefs.begun(self.found.values))
             except NoStart:
                 raise self._lost() from None
+        self._land()
 
     def _lost(self) -> ComputationError:
         """Why squares of errors, or of their derivatives, are not finite where a search begins."""
@@ -218,6 +220,8 @@ class Search:
         return self.slopes[1]
 
     weights: Array = field(init=False)
+    estimates: Array = field(init=False)
+    apart: bool = False
 
     @cached_property
     def direct(self) -> bool:
@@ -245,7 +249,7 @@ class Search:
         """What is known where the search has ended."""
         beliefs, found = self.inquiry.beliefs, self.found
         if self._known is None or self._known[0] is not found:
-            held = frozenset(np.flatnonzero(beliefs.at_bound(found.values)).tolist())
+            held = frozenset(np.flatnonzero(beliefs.at_bound(found.values) & ~self.apart).tolist())
             plain = self.inquiry.loss == "linear"
             counted = found.jacobian if plain else found.jacobian * np.sqrt(found.weights)[:, None]
             self._known = found, Knowledge(counted, beliefs.scale, beliefs.deviation, held, self.answers.accuracy)
@@ -295,6 +299,29 @@ class Search:
             self._stay(values, errors, J)
             if change < STEADY:
                 break
+        self._land()
+
+    def _land(self) -> None:
+        """Let what lies on a bound, inside of which a search stays, be exactly there, unless errors tell it apart.
+
+        With a compliance of 0 all but statics have another structure, to which what they answer beside it leads: there
+        errors stay what they are.
+        """
+        found, estimates = self.found, self.inquiry.beliefs.landed(self.found.values)
+        self.estimates = estimates
+        if np.array_equal(estimates, found.values):
+            return
+        try:
+            errors = self.answers.errors(estimates)[self.present] * self.weights
+        except (ComputationError, ValueError, np.linalg.LinAlgError):  # of another structure, or of a singular matrix
+            return
+        noise = max(1.0, float(np.linalg.norm(found.errors)) / max(len(errors), 1) ** 0.5)
+        change = float(np.linalg.norm(errors - found.errors))
+        if change <= SETTLED * noise:
+            J, counts = self._jacobian(estimates) * self.weights[:, None], counted(errors, self.inquiry.loss)
+            self.found = replace(found, values=estimates, errors=errors, jacobian=J, weights=counts)
+        elif np.isfinite(change):
+            self.estimates, self.apart, self._known = found.values, True, None
 
     def _stay(self, values: Array, errors: Array, J: Array) -> None:
         """Let values be what was found, where there are such errors (M,) and derivatives (M, k) of them."""

@@ -1,0 +1,135 @@
+"""Poles beside shafts so stiff that floats lose what is beside 1/c: each within its error of those in 60 digits."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from exact_poles import poles
+from thinned import rare
+
+import kronbot
+
+ARM = """
+kronbot: 1
+name: arm
+gravity: [0, G, 0]
+links:
+  - name: arm
+    joint: {type: revolute, name: q1, damping: 1, rotor_inertia: 0.1, elastic: {SHAFT, damping: DAMPING}}
+    pose: {}
+    rigid: {mass: 5, com: [0.5, 0, 0], inertia: {Izz: 0.1}}
+LOOP
+"""
+PD, GAINS = (1000.0, 50.0), [0.305096, 0.694904, 0.907611, 0.0672305]
+FORMS = {"compliance": lambda power: f"compliance: 1e-{power}", "stiffness": lambda power: f"stiffness: 1e{power}"}
+# Powers of ten of the stiffness: hardly, a little, and all of what is beside it is lost.
+POWERS = [rare(8), rare(10), 12, rare(13), 14, rare(15), rare(16), 17, rare(18), 20, rare(22)]
+
+
+def robot(folder, shaft, loop="", gravity=-9.81, damping=1.0):
+    """The arm, its motor under a loop."""
+    text = ARM.replace("SHAFT", shaft).replace("G,", f"{gravity},").replace("DAMPING", repr(damping))
+    (folder / "gains.csv").write_text(
+        f",torque,q1,q1.motor,q1_dot,q1.motor_dot\nat,0,0,0,0,0\ntorque.q1,0,{','.join(map(repr, GAINS))}\n"
+    )
+    (folder / "arm.yaml").write_text(text.replace("LOOP", loop))
+    return kronbot.load(str(folder / "arm.yaml"))
+
+
+def matrices(answer, shaft, gains, gravity=-9.81, damping=1.0):
+    """M, D, K by hand, of the link that a motor turns through a shaft; gains by link, motor, and their rates."""
+    word, number = shaft.split(": ")
+    k = mp.mpf(float(number)) if word == "stiffness" else 1 / mp.mpf(float(number))
+    m, com, izz, rotor, d = (mp.mpf(float(each)) for each in (5, 0.5, 0.1, 0.1, damping))
+    weight = m * com * mp.mpf(gravity) * mp.sin(mp.mpf(answer.at["q"]["q1"]))
+    K, D = mp.matrix([[k + weight, -k], [-k, k]]), mp.matrix([[d, -d], [-d, 1 + d]])
+    for j in range(2):
+        K[1, j] += mp.mpf(gains[j])
+        D[1, j] += mp.mpf(gains[2 + j])
+    return mp.diag([izz + m * com**2, rotor]), D, K
+
+
+def demand_within_errors(answer, exact, word=""):
+    """Every pole within its error of one of its own."""
+    accuracy = answer.arrays[f"{word}accuracy"]
+    errors, counts = (np.asarray(accuracy.values)[:, list(accuracy.columns).index(name)] for name in ("error", "count"))
+    told = [
+        (each, error)
+        for s, error, count in zip(answer[f"{word}poles"], errors, counts, strict=True)
+        for each in ([s, s.conjugate()] if count == 2 else [s])
+    ]
+    left = list(exact)
+    assert len(told) == len(left)
+    for s, error in sorted(told, key=lambda pair: pair[1]):
+        nearest = min(left, key=lambda z: abs(z - complex(s)))
+        left.remove(nearest)
+        assert abs(nearest - complex(s)) <= error + 1e-15 * abs(nearest), (s, error, nearest)
+
+
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("loop", ["open", "pd", rare("gains")])
+def test_poles_of_a_stiff_shaft_are_within_their_errors(tmp_path, loop, form, power):
+    """Where rounding leaves nothing of a pole it says so: no free coordinate, no verdict that is wrong."""
+    shaft = FORMS[form](power)
+    said, gains = {
+        "open": ("", [0, 0, 0, 0]),
+        "pd": (f"simulate: {{drive: {{q1: {{pd: {{kp: {PD[0]}, kd: {PD[1]}}}}}}}}}", [0, PD[0], 0, PD[1]]),
+        "gains": ("control: {state_feedback: {K: gains.csv}}", GAINS),
+    }[loop]
+    gravity = 0 if loop == "pd" else -9.81  # for which a pd drive makes up
+    arm = robot(tmp_path, shaft, said, gravity)
+    for q in (-1.3, 0.7):
+        answer = arm.linearize(q={"q1": q}, equilibrium=True, closed_loop=loop != "open")
+        with mp.workdps(60):
+            exact = poles(*matrices(answer, shaft, gains, gravity))
+            demand_within_errors(answer, exact)
+            growth = max(s.real for s in exact)
+        verdict = answer.summary["verdict"]
+        assert answer.summary["free_coordinates"] == 0
+        assert ("unstable" if growth < 0 else "asymptotically") not in verdict
+        assert "undecided" in verdict or power < 17 + 2 * (loop == "pd")
+        assert "undecided" not in verdict or any("no digit" in each for each in answer.warnings)
+
+
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("q", [0.0, rare(0.7)])
+def test_designed_loops_and_filters_of_a_stiff_shaft_are_within_their_errors(tmp_path, q, power):
+    shaft = FORMS["compliance"](power)
+    answer = robot(tmp_path, shaft).design(q={"q1": q}, lqr=True, noise={"q1.motor": 1e-3, "torque.q1": 0.1})
+    with mp.workdps(60):
+        M, D, K = matrices(answer, shaft, np.asarray(answer["K"])[0].tolist())
+        demand_within_errors(answer, poles(M, D, K))
+        M, D, K = matrices(answer, shaft, [0, 0, 0, 0])
+        A = mp.zeros(4)
+        A[:2, 2:] = mp.eye(2)
+        A[2:, :2], A[2:, 2:] = -mp.inverse(M) * K, -mp.inverse(M) * D
+        for i, gain in enumerate(np.asarray(answer["L"])[:, 0].tolist()):
+            A[i, 1] -= mp.mpf(gain)
+        demand_within_errors(answer, mp.eig(A, left=False, right=False), "observer_")
+    open_ = [each for each in answer.warnings if "leaves open whether the loop is stable, whatever its margins" in each]
+    assert not open_ if power < 14 else open_ or power < 16
+
+
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("form", FORMS)
+def test_an_arm_that_nothing_holds_is_free_however_stiff_its_shaft_is(tmp_path, form, power):
+    answer = robot(tmp_path, FORMS[form](power), gravity=0).linearize(q={"q1": 0.7}, equilibrium=True)
+    assert answer.summary["free_coordinates"] == 1
+    assert answer["poles"][0] == 0 and answer["accuracy"][0, 0] == 0
+    assert answer["poles"][1].real == pytest.approx(-1 / 1.45, rel=max(1e-12, 10.0**-power))
+    assert answer.summary["verdict"].startswith("asymptotically stable")
+
+
+@pytest.mark.parametrize("damping", [rare(1e6), rare(1e10), 1e14, rare(1e16), 1e18, rare(1e20)])
+@pytest.mark.parametrize("gravity", [0, -9.81])
+def test_poles_of_a_damped_shaft_are_within_their_errors(tmp_path, gravity, damping):
+    """What damps a joint is lost beside what damps its shaft as stiffness is."""
+    shaft = "compliance: 1e-4"
+    arm = robot(tmp_path, shaft, gravity=gravity, damping=damping)
+    answer = arm.linearize(q={"q1": -1.2}, equilibrium=True)
+    with mp.workdps(60):
+        exact = poles(*matrices(answer, shaft, [0, 0, 0, 0], gravity, damping))
+        if not gravity:  # one is 0 but for the digits
+            exact = [mp.mpf(0) if abs(s) < mp.mpf(10) ** -45 else s for s in exact]
+        demand_within_errors(answer, exact)
+        assert answer.summary["free_coordinates"] == (not gravity)
