@@ -28,6 +28,8 @@ Known = TypeVar("Known")
 SHARING_LIMIT = 300_000
 # Work (s, interpreted) that is done at once, on memory that is kept: nothing hears a Ctrl-C meanwhile.
 AT_ONCE = 0.008
+# Angles beyond have lost digits, which they are to lack elsewhere, too.
+FAR = 1e3
 # Numbers of points for which memory is kept, the latest.
 MOST_COUNTS = 4
 
@@ -250,13 +252,17 @@ class Trace:
         return {name: _shaped(flat[:, start:end], shape) for name, start, end, shape in parts}
 
     def elsewhere(self, points: Sequence[Array], share: float, power: float = 1.0) -> tuple[Trace, list[Array]]:
-        """The same with other numbers in the file (``Parameters.others``), and at other points (N, size)."""
+        """The same with other numbers in the file (``Parameters.others``), and at other points (N, size).
+
+        There, too, it is a power of the numbers, but of those beyond FAR.
+        """
         which = share, power
         if which not in self._elsewhere:
             self._elsewhere[which] = self._parameters.others(self._traced.extent, self._traced.used, *which)
         state = np.random.default_rng(3)  # not that of the parameters
         factors = 1 + share * state.uniform(-1, 1, sum(part.shape[1] for part in points))
-        return self.bound_to(self._elsewhere[which]), _scaled([raised(part, power) for part in points], factors)
+        others = [np.where(np.abs(part) < FAR, raised(part, power), part) for part in points]
+        return self.bound_to(self._elsewhere[which]), _scaled(others, factors)
 
     def once(self, what: Hashable, find: Callable[[], Known]) -> Known:
         """What is so for these values of the parameters, found when it is first asked for."""
