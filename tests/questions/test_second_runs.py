@@ -65,7 +65,7 @@ def just_loaded(*overrides):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853"])
+@pytest.mark.parametrize("solver", ["cvodes", "dop853"])
 def test_other_values_are_those_of_a_robot_that_was_just_loaded(solver):
     """To the last bit, whatever was asked before: values of every kind, a folded angle, another duration and start."""
     robot = kronbot.loads(ARM)
