@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import UsageError
-from kronbot.system.importing import whole_imports
+from kronbot.system.importing import imported
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +68,6 @@ def frame(labels: Labels, values: npt.NDArray[Any]) -> pd.Series | pd.DataFrame:
 
 def _library(name: str) -> Any:
     try:
-        with whole_imports():
-            return importlib.import_module(name)
+        return imported(name)
     except ImportError:
         raise UsageError(f"this view needs {name}: pip install {name}") from None

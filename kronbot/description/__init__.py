@@ -6,10 +6,9 @@ schema, which takes a tenth of a second.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from kronbot.system.importing import whole_imports
+from kronbot.system.importing import imported
 
 if TYPE_CHECKING:
     from kronbot.description.described import Description as Description
@@ -34,5 +33,4 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with whole_imports():
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(imported(f"{__name__}.{_HOMES[name]}"), name)

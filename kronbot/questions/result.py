@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import Blocks
 from kronbot.records import dataclass
+from kronbot.system.importing import imported
 from kronbot.system.sealed import demand_same, seal
 from kronbot.version import __version__
 
@@ -142,12 +142,12 @@ class Result:
 
     def __str__(self) -> str:
         """The answer as the table that the command line prints, in plain text."""
-        tables = import_module(TABLES)
+        tables = imported(TABLES)
         return str(tables.Table(self, tables.WIDTH, "all of them: answer[NAME]"))
 
     def _repr_html_(self) -> str:
         """The answer in a notebook."""
-        shown: str = import_module(NOTEBOOK).of_result(self)
+        shown: str = imported(NOTEBOOK).of_result(self)
         return shown
 
     @property
@@ -191,7 +191,7 @@ class Result:
         >>> kronbot.load("khang").jacobian(q={"qa": 0.3}).plot().get_suptitle()
         'jacobian khang, order 2: endpoint, joint rates of norm 1'
         """
-        figure: Figure = import_module(PICTURES).plot(lambda: self, self._described, file, overwrite, pair, panels)
+        figure: Figure = imported(PICTURES).plot(lambda: self, self._described, file, overwrite, pair, panels)
         return figure
 
     def view(self, file: str | PathLike[str] | None = None, *, overwrite: bool = False, open: bool = False) -> Any:
@@ -204,7 +204,7 @@ class Result:
         >>> kronbot.load("khang").kinematics(q={"qa": 0.3}).view().html[:15]
         '<!DOCTYPE html>'
         """
-        return import_module(PAGES).view(lambda: self, self._described, file, overwrite, open)
+        return imported(PAGES).view(lambda: self, self._described, file, overwrite, open)
 
     def to_pandas(self) -> pd.DataFrame:
         """The series as a DataFrame. Raises UsageError without pandas, or where the answer holds no series."""

@@ -73,7 +73,7 @@ class Interruptions(list[int]):
         # What is being done, for who is told that it was interrupted.
         self.doing: Callable[[], str] = lambda: "interrupted"
         self._again = _Repeats()
-        self._saving = self._telling = self._hurried = False
+        self._saving = self._telling = self._hurried = self._whole = False
 
     @property
     def code(self) -> int:
@@ -85,6 +85,8 @@ class Interruptions(list[int]):
         if self._again(number):
             return
         self.append(number)
+        if self._whole:
+            return
         if not self._saving or len(self) > 1:
             raise KeyboardInterrupt
         if not self._hurried:
@@ -115,6 +117,18 @@ class Interruptions(list[int]):
         finally:
             self._saving = before or self._telling
         if self and not met and not self._telling:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Signals wait until what is done in here is done, however many."""
+        before, met = self._whole, len(self)
+        self._whole = True
+        try:
+            yield
+        finally:
+            self._whole = before
+        if len(self) > met and not before and (not self._saving or len(self) > 1):
             raise KeyboardInterrupt
 
     @contextmanager

@@ -15,14 +15,12 @@ LIBRARIES = {
 ALLOWED = {
     ("cli/main.py", "importlib"): "imports the command of a name in a fixed list",
     ("cli/output/answers.py", "importlib"): "imports the module of a question, which has the name of its command",
-    ("compute/views.py", "importlib"): "asks for pandas and xarray, which may be missing",
-    ("description/__init__.py", "importlib"): "imports what is named in a fixed list, when it is first used",
     (
         "description/described.py",
         "importlib",
     ): "imports what reads robot files, by a fixed name, when one is read again",
     ("model/robot.py", "importlib"): "names what builds models, by a fixed name, for a model that is pickled",
-    ("questions/result.py", "importlib"): "imports what draws an answer, by a fixed name, when a picture is asked for",
+    ("system/importing.py", "importlib"): "imports modules of packages, and libraries, by names in the source",
     ("plots/page/pages.py", "webbrowser"): "shows a page that was just written, where somebody asks for it",
     ("records.py", "compile"): "makes initializers of classes, from names that it makes itself",
     ("system/plain.py", "socket"): "a pair within the process, where a pipe cannot be waited for",

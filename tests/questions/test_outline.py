@@ -56,7 +56,12 @@ def test_answers_hold_nothing_else(name):
         for word, array in answer.arrays.items():
             rows, columns = told.arrays[word]
             assert set(array.rows) <= set(rows)
-            assert array.columns is None if columns is None else set(array.columns) <= set(columns), (question, word, array.columns, columns)
+            assert array.columns is None if columns is None else set(array.columns) <= set(columns), (
+                question,
+                word,
+                array.columns,
+                columns,
+            )
             assert (word in told.complex) == (array.values.dtype.kind == "c"), (question, word)
             assert (word in told.stacks) == (array.axis is not None), (question, word)
         assert list(answer.series) == list(told.series)

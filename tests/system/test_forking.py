@@ -74,3 +74,45 @@ def test_children_answer_or_say_at_once_that_they_cannot(work, patience, count, 
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+# Another thread is within the import of a module, which it looks for for a while. Python itself complains where logging,
+# which has hooks of its own for forks, is imported first meanwhile.
+IMPORTING = """
+import logging, os, sys, threading, time
+import kronbot
+answer = kronbot.load("khang").modes()
+begun = threading.Event()
+class Finder:
+    def find_spec(self, name, *_):
+        if name == sys.argv[1]:
+            sys.meta_path.remove(self)
+            begun.set()
+            time.sleep(0.5)
+sys.meta_path.insert(0, Finder())
+other = threading.Thread(target=lambda: eval(sys.argv[2]), daemon=True)
+other.start()
+begun.wait(60)
+if not (pid := os.fork()):
+    eval(sys.argv[2])
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+other.join()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "asked"),
+    [
+        ("matplotlib.rcsetup", "answer.plot()"),
+        ("kronbot.plots.pictures", "answer.plot()"),
+        ("sympy.core", "kronbot.load('khang').symbolic().jacobian()"),
+        ("kronbot.questions.taylor", "kronbot.load('khang').taylor('M', 1)"),
+    ],
+)
+def test_a_fork_waits_for_what_another_thread_imports(module, asked):
+    """The child would wait for the lock of the module, which nobody opens there."""
+    words = [sys.executable, "-W", "ignore", "-c", IMPORTING, module, asked]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.stdout, done.stderr) == ("7\n", "")

@@ -9,13 +9,15 @@ from kronbot import description
 
 # A signal comes when a module is looked for, which it does not interrupt: the same works afterwards.
 INTERRUPTED = """
-import signal, sys
+import signal, sys, time
 import kronbot
 class Finder:
     def find_spec(self, name, *_):
         if name == sys.argv[1]:
             sys.meta_path.remove(self)
-            signal.raise_signal(signal.SIGINT)
+            for _ in range(3):
+                signal.raise_signal(signal.SIGINT)
+                time.sleep(0.11)  # no repetition of the one before
 def asked():
     return eval(sys.argv[3], {"kronbot": kronbot, "robot": robot})
 robot = eval(sys.argv[2])
