@@ -151,8 +151,9 @@ def after_motion(
             told = _told_of_creeping(left.creeps)
         elif let_go:
             found["residual_amplitude"] = float(off[samples.times >= times[alone][0]].max())
-        for k, (frequency, amplitude) in enumerate(left.lines if let_go and not left.slow else [], 1):
-            found |= {f"residual_frequency.{k}": frequency, f"residual_amplitude.{k}": amplitude}
+        for k, line in enumerate(left.lines if let_go and not left.slow else [], 1):
+            found[f"residual_frequency.{k}"] = line.frequency
+            found |= {f"residual_amplitude.{k}": line.size} if line.known else {}
     for name, wanted in commanded(robot, np.array([0.0, times[-1]])).items():
         place = next(joint.driven for joint in robot.joints if joint.name == name)
         q, qd, goal = seen["q"][1:, [place]], seen["qd"][1:, [place]], float(wanted[-1])

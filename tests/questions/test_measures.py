@@ -211,8 +211,8 @@ def test_lines_of_known_vibrations():
     y = -2 + 0.4 * np.cos(2.1 * t + 0.4) + 0.1 * np.sin(4.7 * t)
     found = residual(t, np.column_stack([x, y, 0 * t]))
     assert found.place == pytest.approx([1, -2, 0], abs=2e-3)
-    assert [w for w, _ in found.lines] == pytest.approx([2.1, 4.7, 9.3], rel=2e-3)
-    assert [a for _, a in found.lines] == pytest.approx([0.5, 0.1, 0.02], rel=0.02)
+    assert [w for w, *_ in found.lines] == pytest.approx([2.1, 4.7, 9.3], rel=2e-3)
+    assert [a for _, a, _ in found.lines] == pytest.approx([0.5, 0.1, 0.02], rel=0.02)
     still = residual(t, np.ones((len(t), 3)))
     assert still.amplitude < 1e-12
     rounding = 1 + 1e-16 * np.sin(4.7 * t)
@@ -235,7 +235,7 @@ def test_a_few_swings_tell_their_place(zeta):
         assert found.amplitude == pytest.approx(math.hypot(1, 0.5) * np.abs(swinging).max(), rel=3e-2)
     # With what creeps away meanwhile.
     found = residual(t, (np.cos(2.5 * t) + 0.3 * np.exp(-2 * t))[:, None])
-    assert found.place == pytest.approx([0], abs=2e-3) and found.lines[0] == pytest.approx((2.5, 1), rel=2e-3)
+    assert found.place == pytest.approx([0], abs=2e-3) and found.lines[0][:2] == pytest.approx((2.5, 1), rel=2e-3)
 
 
 @pytest.mark.parametrize("rate", [0.1, 1, 3, 8, 20])
@@ -245,7 +245,7 @@ def test_what_creeps_and_errors_of_a_run_are_no_vibrations(rate):
     creeping = np.exp(-rate * t)
     assert not residual(t, (creeping + 1e-8 * np.sin(600 * t))[:, None]).lines
     (told,) = residual(t, (creeping + 1e-3 * np.sin(600 * t))[:, None]).lines
-    assert told == pytest.approx((600, 1e-3), rel=1e-2)
+    assert told[:2] == pytest.approx((600, 1e-3), rel=1e-2)
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.1, 0.5, 2])
@@ -255,10 +255,10 @@ def test_small_vibrations_are_told_beside_a_long_way(rate):
     small = 1.7e-5 * np.cos(20 * t + 1) + 5e-6 * np.cos(103 * t) + 1e-6 * np.sin(205 * t)
     for way in (0.3 * np.exp(-rate * t), 0.03 * t * rate, 0.3 * (1 - (t / 10) ** 2)):
         told = residual(t, np.column_stack([way + small, 0.1 * way])).lines
-        assert [w for w, _ in told] == pytest.approx([20, 103, 205], rel=1e-3)
-        assert [a for _, a in told] == pytest.approx([1.7e-5, 5e-6, 1e-6], rel=0.02)
+        assert [w for w, *_ in told] == pytest.approx([20, 103, 205], rel=1e-3)
+        assert [a for _, a, _ in told] == pytest.approx([1.7e-5, 5e-6, 1e-6], rel=0.02)
         dying = residual(t, (way + 1.7e-5 * np.exp(-0.1 * t) * np.cos(20 * t))[:, None]).lines
-        assert [w for w, _ in dying] == pytest.approx([20], rel=1e-3)
+        assert [w for w, *_ in dying] == pytest.approx([20], rel=1e-3)
 
 
 @pytest.mark.parametrize("between", [0.1, 0.35])
@@ -475,3 +475,28 @@ def test_what_beats_is_settled_in_no_lull():
         assert settling_time(times, away, 0.002, residual(times, values).swing(0.002)) is None
         lulls += settling_time(times, away, 0.002, np.pi / 13) is not None
     assert lulls
+
+
+@pytest.mark.parametrize(("c", "duration"), [(12, 3), rare(12, 9), rare(20, 2), (36, 5), rare(36, 1.5)])
+def test_what_dies_out_in_a_few_swings_is_as_large_as_at_its_beginning(c, duration):
+    """A mean over the run is a ten-thousandth of it."""
+    robot, amplitude, s = sprung(c, 0.5)
+    found = robot.simulate(duration).summary
+    assert found["residual_amplitude.1"] == pytest.approx(amplitude, rel=3e-2)
+    assert found["residual_frequency.1"] == pytest.approx(s.imag, rel=2e-2)
+
+
+def test_a_part_of_a_swing_invents_no_place_of_rest():
+    """Of three modes, for a third of a swing of the slowest to three: the place is known, or nothing is told, but for
+    one of a hundred that two modes together look like."""
+    rng, told, wrong = np.random.default_rng(7), 0, 0
+    for _ in range(150):
+        frequencies, sizes = np.cumprod(rng.uniform(1.5, 3.5, 3)), np.cumprod([1, *rng.uniform(0.02, 0.4, 2)])
+        times = np.linspace(0, rng.uniform(0.3, 3) * 2 * np.pi / frequencies[0], 1025)
+        phases = rng.uniform(0, 2 * np.pi, 3)
+        values = 0.4 + (sizes * np.cos(np.outer(times, frequencies) + phases)).sum(axis=1)
+        found = residual(times, values[:, None])
+        if found.known and not found.slow:
+            told += 1
+            wrong += abs(found.place[0] - 0.4) > 0.05 or abs(found.amplitude / np.abs(values - 0.4).max() - 1) > 0.05
+    assert told > 100 and wrong <= told / 100

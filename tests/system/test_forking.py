@@ -76,8 +76,8 @@ def test_children_answer_or_say_at_once_that_they_cannot(work, patience, count, 
             os.killpg(process.pid, signal.SIGKILL)
 
 
-# Another thread is within the import of a module, which it looks for for a while. Python itself complains where logging,
-# which has hooks of its own for forks, is imported first meanwhile.
+# Another thread is within the import of a module, which it looks for for a while. Python itself complains where
+# logging, which has hooks of its own for forks, is imported first meanwhile.
 IMPORTING = """
 import logging, os, sys, threading, time
 import kronbot

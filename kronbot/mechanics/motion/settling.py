@@ -23,7 +23,10 @@ NEARING, SLOWEST, MEANT, LEFT = 0.75, 0.95, 8, 4
 PARTS = 4
 # A swing of less than SEEN periods in the time may be no line; of less than LEAST nobody tells it from what creeps. It
 # is looked for in means over so many pieces, in what of them is above a share, where it is a part of the whole.
-SEEN, LEAST, PIECES, ABOVE, PART = 2.5, 0.05, 128, 1e-3, 0.1
+SEEN, LEAST, PIECES, ABOVE, PART = 4.0, 0.05, 128, 1e-3, 0.1
+# Parts so many times as large as all are none, a place that moves by such a share with a part of the time is none;
+# so many swings, and so near to a line, tell how large that begins.
+CANCELLING, PLACED, FIRST, SAME = 4.0, 0.01, 2.4, 0.1
 # So much of a swing tells its place, of one that is not quite linear, too, by sums of so many powers, where they miss
 # the means by less of the largest distance: more follow anything, jolts, too.
 ENOUGH, POWERS, MISSED = 0.8, 16, 1e-2
@@ -85,18 +88,25 @@ def between(step: float, values: Array, rates: Array) -> Array:
     return np.vstack([cubic.swapaxes(0, 1).reshape(-1, values.shape[1]), values[-1:]])
 
 
+class Line(NamedTuple):
+    """A vibration: frequency (rad/s), amplitude where it is largest, and whether that is known, or a mean is told."""
+
+    frequency: float
+    size: float
+    known: bool = True
+
+
 @dataclass(frozen=True)
 class Residual:
-    """What vibrates about a place: ``place`` (k,), largest distance from it, ``lines`` of frequency (rad/s) and
-    amplitude, the largest first; and by how much it still ``creeps`` there from where it was of late, whether or not
-    the place is ``known``.
+    """What vibrates about a place: ``place`` (k,), largest distance from it, ``lines``, the largest first; and by how
+    much it still ``creeps`` there from where it was of late, whether or not the place is ``known``.
 
     Where it swings too seldom in the time to tell how far, and about which place, ``slow`` is that frequency (rad/s),
     else 0."""
 
     place: Array
     amplitude: float
-    lines: list[tuple[float, float]]
+    lines: list[Line]
     creeps: float = 0.0
     slow: float = 0.0
     known: bool = True
@@ -106,13 +116,13 @@ class Residual:
 
         Two that are out of it together, and inside while one takes from the other, are so for half a beat.
         """
-        swings = [*self.lines, (self.slow, self.amplitude)] if self.slow else self.lines
+        swings = [*self.lines, Line(self.slow, self.amplitude)] if self.slow else self.lines
         beats = (
-            (abs(one - other), size + beside)
-            for (one, size), (other, beside) in combinations(self.lines, 2)
-            if abs(size - beside) < band < size + beside
+            Line(abs(one.frequency - other.frequency), one.size + other.size)
+            for one, other in combinations(self.lines, 2)
+            if abs(one.size - other.size) < band < one.size + other.size
         )
-        return max((np.pi / frequency for frequency, size in (*swings, *beats) if 2 * size > band), default=0.0)
+        return max((np.pi / each.frequency for each in (*swings, *beats) if 2 * each.size > band), default=0.0)
 
 
 def residual(times: Array, values: Array) -> Residual:
@@ -150,7 +160,7 @@ def residual(times: Array, values: Array) -> Residual:
     for beside in (inner - FINER, np.minimum(inner + FINER, len(turned) - 1)):
         own &= np.abs(turned[beside] - turned[inner]) < FINER * line / 2
     peaks = inner[own & (spectrum[inner] > spectrum[inner - 1]) & (spectrum[inner] == largest[inner])]
-    lines: list[tuple[float, float]] = []
+    lines: list[Line] = []
     taken: list[int] = []
     mean = 0.0
     for k in peaks[np.argsort(-swings[peaks], kind="stable")].tolist():
@@ -166,19 +176,24 @@ def residual(times: Array, values: Array) -> Residual:
         angle = line * (k + shift)
         size = float(np.exp(at - 0.25 * (before - after) * shift) / _bending(angle))
         mean = max(mean, size)
-        lines.append((float(angle / step), size * _larger(bent, angle)))
+        if (larger := _larger(bent, angle)) is not None:
+            size *= larger
+        elif begun := _beginning(values, angle):
+            size = begun
+        lines.append(Line(float(angle / step), size, known=bool(larger or begun)))
         taken.append(k)
         bent = bent - _wave(bent, angle)  # beside which smaller ones are looked for
-    lines.sort(key=lambda line: -line[1])
-    if (not lines or 2 * lines[0][1] < amplitude) and amplitude > NOISE * np.abs(values).max():
-        few = _few_swings(values, amplitude)
-        if few and not any(frequency * step < 2 * few.angle for frequency, _ in lines):
+    lines.sort(key=lambda line: -line.size)
+    if (not lines or 2 * lines[0].size < amplitude) and amplitude > NOISE * np.abs(values).max():
+        few, most = _few_swings(values), count - count // PARTS
+        if few and not any(line.frequency * step < 2 * few.angle for line in lines):
             frequency = few.angle / float(step)
-            if not few.known:
+            sooner = _few_swings(values[:most])
+            if not few.known or not sooner or np.linalg.norm(few.place - sooner.place) > PLACED * few.amplitude:
                 return Residual(place, amplitude, lines, slow=frequency)
-            lines = [(frequency, few.size), *(each for each in lines if each[1] > SHARE * few.size)][:MOST]
+            lines = [Line(frequency, few.size), *(each for each in lines if each.size > SHARE * few.size)][:MOST]
             return Residual(few.place, few.amplitude, lines)
-    periods = [(frequency * (times[-1] - times[0]) / (4 * np.pi), size) for frequency, size in lines]
+    periods = [(frequency * (times[-1] - times[0]) / (4 * np.pi), size) for frequency, size, _ in lines]
     least = max(SHARE * amplitude, NOISE * float(np.abs(values).max()))
     slowest = min((half for half, _ in periods), default=np.inf)
     # In a mean by Hann's window over p periods at most a share of 1 / (pi p (p^2 - 1)) of a vibration is left.
@@ -221,14 +236,15 @@ class Swings(NamedTuple):
     known: bool
 
 
-def _few_swings(values: Array, amplitude: float) -> Swings | None:
-    """The largest part of (N, k) values that swings less than SEEN times; None where it is no PART of the amplitude.
+def _few_swings(values: Array) -> Swings | None:
+    """The largest part of (N, k) values that swings less than SEEN times; None where it is no PART of all.
 
     What vibrates about a place, damped or not, differs from piece to piece by sums of powers z^n of a few numbers, of
     which a fraction of a period tells z: they are the eigenvalues of what leads from one row to the next of the space
     that all stretches of them span (matrix pencil: Hua and Sarkar 1990). Least squares of the powers and a constant
     have the place. What dies out as fast as it turns swings nowhere.
     """
+    amplitude = float(np.linalg.norm(values - _hann(len(values)) @ values, axis=1).max())
     pieces = min(PIECES, len(values))
     each = len(values) // pieces
     means = values[: each * pieces].reshape(pieces, each, -1).mean(axis=1)
@@ -249,7 +265,10 @@ def _few_swings(values: Array, amplitude: float) -> Swings | None:
     k = int(np.argmax(np.where(few, parts, 0)))
     size, missed, place = float(parts[k]), float(np.abs(means - powers @ shares).max()), shares[0].real
     most = float(np.linalg.norm(values - place, axis=1).max())
-    known = bool(swings[k] >= ENOUGH and len(rates) <= POWERS and missed < MISSED * most)
+    # What swings so often goes by its place; what follows anything else has large parts that cancel one another.
+    aside = np.maximum(values.min(axis=0) - place, place - values.max(axis=0)).max()
+    sound = aside < PART * amplitude and parts.max() < CANCELLING * amplitude
+    known = bool(sound and swings[k] >= ENOUGH and len(rates) <= POWERS and missed < MISSED * most)
     return Swings(float(rates.imag[k] / each), size, place, most, known)
 
 
@@ -272,9 +291,9 @@ def _wave(values: Array, angle: float) -> Array:
     return found
 
 
-def _larger(values: Array, angle: float) -> float:
+def _larger(values: Array, angle: float) -> float | None:
     """How many times as large as its mean by Hann's window, in (N, k) values, a vibration of an angle a sample is where
-    it is largest.
+    it is largest; None where it is gone before that tells.
 
     Its amplitudes in halves tell the exponent s of N samples, by which the mean of exp(-s u), 0 < u < 1, is
 
@@ -292,10 +311,18 @@ def _larger(values: Array, angle: float) -> float:
         if s < FADED or half * angle < 2 * np.pi * FADING:
             break
         values = values[:half]
-    if abs(s) > 2 * FADED or abs(np.log(middle**2 / (first * last))) > UNEVEN or abs(s) < EVEN:
+    if abs(s) > FADED:
+        return None
+    if abs(s) < EVEN or abs(np.log(middle**2 / (first * last))) > UNEVEN:
         return 1.0
     mean = -np.expm1(-abs(s)) / abs(s) * 4 * np.pi**2 / (s**2 + 4 * np.pi**2)
     return float(_swing(values, angle) / mean / whole)
+
+
+def _beginning(values: Array, angle: float) -> float:
+    """The amplitude at first of what vibrates by an angle a sample, and is soon gone; 0 where it is not known."""
+    few = _few_swings(values[: int(FIRST * 2 * np.pi / angle) + 2])
+    return few.size if few and few.known and abs(few.angle - angle) < SAME * angle else 0.0
 
 
 def _swing(values: Array, angle: float) -> float:
