@@ -13,11 +13,12 @@ from kronbot.compute.deferred import demand_finite
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.gains import TIME
 from kronbot.errors import Argument, UsageError
-from kronbot.floats import Array
-from kronbot.mechanics.control.closed_loop import sampled
+from kronbot.floats import Array, all_finite
+from kronbot.mechanics.control.closed_loop import of_loop, sampled
 from kronbot.mechanics.control.controllers import controllers
 from kronbot.mechanics.control.feedback import disk_margin, in_gain_and_phase, sensitivity_peak
 from kronbot.mechanics.linear.matrix_polynomial import eigen, inverse
+from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.motion.drives import drives
 from kronbot.model.robot import Robot
 from kronbot.questions.signals import Choice
@@ -28,6 +29,10 @@ MARGINS = ("disk_margin", "disk_margin_frequency", "phase_margin", "gain_margin_
 LOOP = (*MARGINS, "sensitivity_peak")
 # As a share: poles that are no nearer to anything than this are on the axis, or are not moved or not seen at all.
 LOST = 1e-9
+# A share of the fastest pole, whose square may be among the entries, below which rounding of these may reach others; by
+# how much entries are moved then, how often, and the share that this may move margins by.
+SLOW, MOVED, TRIALS, SURE = 1e-5, 4 * float(np.finfo(float).eps), 3, 1e-2
+RIGID = "leave out shafts, bearings and modes that are so stiff or damped so much"
 # Factors of growth from sample to sample that rounding does not make, of free bodies for example.
 GROWS = 1e-6
 # Joints (rad, m) that are further from where gains are about are elsewhere.
@@ -51,23 +56,82 @@ def demand_loop(robot: Robot, choice: Choice) -> None:
         raise UsageError("power: of a closed loop, controllers have a part in it that is not told: leave it out")
 
 
-def numbers_of_loop(robot: Robot, gains: Array, own: Sequence[int], M: Array, A: Array) -> dict[str, Scalar]:
+def numbers_of_loop(
+    robot: Robot, gains: Array, own: Sequence[int], M: Array, A: Array, poles: Sequence[Pole]
+) -> dict[str, Scalar]:
     """Margins of a loop with state matrix A, cut at the torques of its controllers, and the peak of its sensitivity.
 
-    Of its ``own`` coordinates, with inertia M, and what is remembered, by place. Nothing where what torques move
-    cannot be told from what they leave alone: of a free base. Raises ComputationError where gains overflow.
+    Of its ``own`` coordinates, with inertia M, and what is remembered, by place, and of its poles. Nothing where what
+    torques move cannot be told from what they leave alone: of a free base; and where rounding leaves nothing of them.
+    Raises ComputationError where gains overflow.
     """
     demand_finite({"A": A})
     B, fed_back, _ = _cut(robot, gains, own, M)
     if not B.shape[1]:
         return {}
-    K = -fed_back
+    A, B, K = _seen(A, B, -fed_back, len(M), poles)
+    found = _kept(A, B, K, poles) if far_apart(poles) else _margins(A, B, K)
+    if found is None:
+        return {}
+    alpha, frequency, peak = found
+    return margin_numbers(alpha, frequency) | ({"sensitivity_peak": peak} if np.isfinite(peak) else {})
+
+
+def _lost(robot: Robot, gains: Array, own: Sequence[int], M: Array, A: Array, poles: Sequence[Pole]) -> bool:
+    """Whether it is rounding that leaves a loop of such poles without margins; M and poles with what is remembered."""
+    count = sum(place < robot.n for place in own)
+    acting = any(joint.driven in own for joint in controllers(robot).joints) and bool(np.isfinite(A).all())
+    drifting = any(pole.free and pole.count == 2 for pole in poles)
+    return (
+        acting and not drifting and not numbers_of_loop(robot, gains, own, M[:count, :count], A, of_loop(poles, count))
+    )
+
+
+def _seen(A: Array, B: Array, K: Array, n: int, poles: Sequence[Pole]) -> tuple[Array, Array, Array]:
+    """The same without damped free directions of n coordinates (and of what is remembered) that K does not see, whose
+    poles rounding of A moves off zero."""
+    free = np.zeros((len(A), 0))
+    for pole in poles:
+        if pole.free and pole.count == 1:
+            x = pole.right.real
+            state = np.concatenate([x[:n], np.zeros(n), x[n:]])
+            if np.abs(K @ state).max() <= LOST * np.abs(K).max() * np.abs(state).max():
+                free = np.column_stack([free, state])
+    if not free.shape[1]:
+        return A, B, K
+    N = np.linalg.svd(all_finite(free))[0][:, free.shape[1] :]
+    return N.T @ A @ N, N.T @ B, K @ N
+
+
+def far_apart(poles: Sequence[Pole]) -> bool:
+    """Whether rounding of the state matrix may leave nothing of the slowest pole."""
+    sizes = [abs(pole.value) for pole in poles if not pole.free]
+    return bool(sizes) and min(sizes) < SLOW * max(sizes)
+
+
+def _margins(A: Array, B: Array, K: Array) -> tuple[float, float, float] | None:
+    """Disk margin, its frequency, and peak of the sensitivity; None where there are none."""
     loop = stilled(A, B, K)
     if loop is None:
-        return {}
-    found = margin_numbers(*disk_margin(loop + B @ K, B, K))
-    peak = sensitivity_peak(loop + B @ K, B, K)
-    return found | ({"sensitivity_peak": peak} if np.isfinite(peak) else {})
+        return None
+    return (*disk_margin(loop + B @ K, B, K), sensitivity_peak(loop + B @ K, B, K))
+
+
+def _kept(A: Array, B: Array, K: Array, poles: Sequence[Pole]) -> tuple[float, float, float] | None:
+    """The same where poles tell whether the loop is stable, and A with other rounding makes them no others."""
+    growths = [(pole.value.real, pole.growth_error) for pole in poles if not pole.free]
+    if any(abs(growth) < error for growth, error in growths):
+        return None
+    ways = np.random.default_rng(0).uniform(-1, 1, (TRIALS, *A.shape))
+    try:
+        with np.errstate(all="ignore"):
+            found = [_margins(A * (1 + MOVED * way), B, K) for way in [np.zeros_like(A), *ways]]
+    except np.linalg.LinAlgError:
+        return None
+    sizes = np.array([(alpha, 1 / peak) for alpha, _, peak in filter(None, found)])
+    settled = len(sizes) == len(found) and (np.ptp(sizes, axis=0) <= SURE * sizes.max(axis=0)).all()
+    stable = all(growth < 0 for growth, _ in growths)
+    return found[0] if settled and (sizes[0, 0] > 0 or not stable) else None
 
 
 def _cut(robot: Robot, gains: Array, own: Sequence[int], M: Array) -> tuple[Array, Array, list[int]]:
@@ -156,12 +220,22 @@ def held(robot: Robot, locked: frozenset[int], integrals: Sequence[str]) -> froz
 
 
 def told_of_loop(
-    robot: Robot, q: Array, tau: Array, values: Mapping[str, Array], own: Sequence[int], M: Array, of_states: NamedArray
+    robot: Robot,
+    q: Array,
+    tau: Array,
+    values: Mapping[str, Array],
+    own: Sequence[int],
+    M: Array,
+    of_states: NamedArray,
+    poles: Sequence[Pole],
 ) -> list[str]:
     """What of the controllers a linear model about q (n,) leaves out, where torques tau (of joints) hold the robot,
-    with ``values``, inertia M and the state matrix of its ``own`` coordinates and what is remembered, by place."""
+    with ``values``, inertia M, the state matrix of its ``own`` coordinates and what is remembered, by place, and
+    poles."""
     control = controllers(robot)
     found = [*_told_of_samples(robot, values, own, M, of_states), *_told_of_rest(robot, q, tau, own)]
+    if far_apart(poles) and _lost(robot, values["gains"], own, M, np.asarray(of_states.values), poles):
+        found.append(f"no margins: rounding leaves nothing of them beside poles so far apart; {RIGID}")
     if limited := [name for name, each in control.by_joint.items() if each.effort is not None]:
         found.append(f"limits of effort are not in a linear model ({', '.join(limited)})")
     if control.feedback is not None:

@@ -217,7 +217,7 @@ class Linearization:
         ]
         if self.closed_loop:
             loop = found.values, self._coordinates.own, found.solution.system.M, arrays["A"]
-            told += told_of_loop(robot, point.q, np.asarray(point.tau).ravel(), *loop)
+            told += told_of_loop(robot, point.q, np.asarray(point.tau).ravel(), *loop, found.solution.poles)
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
     def _numbers(self, given: Found) -> tuple[dict[str, NamedArray], Mapping[str, Scalar]]:
@@ -267,7 +267,7 @@ class Linearization:
             beyond = beyond_small(robot, given.point.q[None], PURPOSE).any()
             said: dict[str, Scalar] = {"states": len(states), **reached().counts, "largest_h_L": largest}
             if self.closed_loop:
-                said |= numbers_of_loop(robot, values["gains"], own, system.M[plain, plain], space().A)
+                said |= numbers_of_loop(robot, values["gains"], own, system.M[plain, plain], space().A, found)
             said |= verdict(robot, system, found, about, choice.locked, given.frozen)
             if self.closed_loop:
                 said["verdict"] = f"closed loop: {said['verdict']}"

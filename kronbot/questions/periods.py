@@ -12,7 +12,7 @@ from kronbot.cached import cached_property
 from kronbot.compute.trace import Trace
 from kronbot.description.wording import quote
 from kronbot.floats import Array
-from kronbot.mechanics.linear.rounding import SHARE, Entries
+from kronbot.mechanics.linear.rounding import Entries
 from kronbot.model.motions import Motion
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
@@ -70,12 +70,10 @@ class Along:
         M, D, K = found
         return M, D, K
 
-    def elsewhere(self, times: Array) -> Matrices:
-        """The matrices with other numbers, at other times (N,)."""
-        trace, (moved,) = self.trace.elsewhere([self._each(times)], SHARE)
-        rows = trace.rows(moved)
-        M, D, K = (self._reduced(rows[name].reshape(-1, self.robot.n, self.robot.n)) for name in "MDK")
-        return M, D, K
+    def elsewhere(self, times: Array) -> list[tuple[Array, Array]]:
+        """K_L and bounds of the errors of its entries with other numbers, at other times (N,), as many as there are."""
+        found = Entries.at(self.trace, [self._each(times)]).stiffness_elsewhere()
+        return [(self._reduced(K), self._reduced(error)) for K, error in found]
 
     def _each(self, times: Array) -> Array:
         return np.broadcast_to(times.reshape(len(times), -1), (len(times), len(self.robot.motions)))

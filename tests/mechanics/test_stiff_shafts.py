@@ -4,6 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from exact_poles import poles
+from scipy.integrate import solve_ivp
 from thinned import rare
 
 import kronbot
@@ -133,3 +134,79 @@ def test_poles_of_a_damped_shaft_are_within_their_errors(tmp_path, gravity, damp
             exact = [mp.mpf(0) if abs(s) < mp.mpf(10) ** -45 else s for s in exact]
         demand_within_errors(answer, exact)
         assert answer.summary["free_coordinates"] == (not gravity)
+
+
+@pytest.mark.parametrize(
+    ("power", "damping"), [(7, 1e5), (10, 1.0), rare(4, 1e10), (16, 1e4), rare(20, 1.0), (4, 1e20)]
+)
+def test_margins_of_a_brake_are_those_of_what_is_passive(tmp_path, power, damping):
+    """A brake takes energy from an arm that nothing holds, whatever that is: |S - 1/2| <= 1/2."""
+    loop = "simulate: {drive: {q1: {pd: {kp: 0, kd: 50}}}}"
+    arm = robot(tmp_path, FORMS["compliance"](power), loop, gravity=0, damping=damping)
+    answer = arm.linearize(q={"q1": -1.2}, equilibrium=True, closed_loop=True)
+    assert answer.summary["free_coordinates"] == 1
+    if damping < 1e16:
+        assert answer.summary["disk_margin"] == pytest.approx(2, rel=1e-9)
+        assert answer.summary["sensitivity_peak"] == pytest.approx(1, rel=1e-9)
+    else:
+        assert "disk_margin" not in answer.summary
+        assert any("no margins: rounding" in each and "leave out shafts" in each for each in answer.warnings)
+
+
+@pytest.mark.parametrize(
+    ("power", "damping"), [(14, 1.0), (16, 1.0), rare(16, 1e10), (20, 1.0), (4, 1e14), rare(4, 1e20)]
+)
+def test_margins_beside_a_stiff_shaft_are_those_of_a_rigid_one_or_none(tmp_path, power, damping):
+    loop = f"simulate: {{drive: {{q1: {{pd: {{kp: {PD[0]}, kd: {PD[1]}}}}}}}}}"
+    arm = robot(tmp_path, FORMS["compliance"](power), loop, damping=damping)
+    answer = arm.linearize(q={"q1": -1.2}, equilibrium=True, closed_loop=True)
+    inertia, weight = 1.45, -5 * 0.5 * 9.81 * np.sin(answer.at["q"]["q1"])
+    s = 1j * np.geomspace(1e-2, 1e4, 200_001)
+    passive = inertia * s**2 + s + weight
+    S = passive / (passive + PD[1] * s + PD[0])
+    if "disk_margin" in answer.summary:
+        assert answer.summary["disk_margin"] == pytest.approx(1 / np.abs(S - 0.5).max(), rel=1e-2)
+    else:
+        assert power >= 16 or damping > 1
+        assert any("no margins: rounding" in each for each in answer.warnings)
+
+
+def along(folder, power, damping, gravity=-9.81, frequency=1e3, offset=-1.5):
+    motion = f"motion: {{q1: {{type: sinusoid, amplitude: 0.5, offset: {offset}, frequency: {frequency}}}}}"
+    arm = robot(folder, FORMS["compliance"](power), motion, gravity, damping)
+    return arm.linearize_along(lock=[], period=2 * np.pi / frequency)
+
+
+@pytest.mark.parametrize(
+    ("power", "frequency"), [(8, 1e3), rare(12, 1e3), rare(14, 1e3), (16, 1e3), rare(18, 1e6), (20, 1.0)]
+)
+@pytest.mark.parametrize("offset", [-1.5, rare(1.5)])
+def test_multipliers_beside_a_stiff_shaft_are_those_of_a_rigid_one(tmp_path, offset, frequency, power):
+    """None is taken for that of a free joint, and each is within its error of what an integrator finds, apart."""
+    answer = along(tmp_path, power, 1e8 if power == 16 else 1.0, frequency=frequency, offset=offset)
+
+    def rate(t, y):
+        weight = -5 * 0.5 * 9.81 * np.sin(offset + 0.5 * np.sin(frequency * t))
+        return [*y[2:], *(-(y[2:] + weight * y[:2]) / 1.45)]
+
+    done = solve_ivp(rate, (0, 2 * np.pi / frequency), np.eye(2).ravel(), method="DOP853", rtol=1e-12, atol=1e-14)
+    exact = np.linalg.eigvals(done.y[:, -1].reshape(2, 2))
+    assert answer.summary["multipliers_at_one"] == 0
+    found, errors = np.asarray(answer["multipliers"]), np.asarray(answer["multiplier_errors"])
+    for z in exact:
+        assert (np.abs(found - z) <= errors + 10.0 ** (4 - power)).any()
+    word = answer.summary["verdict"].split(":")[0].split(" (")[0]
+    assert word in ("undecided", "unstable" if np.abs(exact).max() > 1 else "asymptotically stable")
+    assert word != "undecided" or power > 14
+
+
+@pytest.mark.parametrize(("power", "damping"), [(4, 1.0), (18, 1.0), (4, 1e14), rare(4, 1e18), (18, 1e16)])
+def test_multipliers_of_an_arm_that_nothing_holds(tmp_path, power, damping):
+    """One at +1 and, its friction lost beside the shaft's or not, none more without an error: exp(-T/inertia)."""
+    answer = along(tmp_path, power, damping, gravity=0)
+    assert answer.summary["multipliers_at_one"] == 1
+    found, errors = np.asarray(answer["multipliers"]), np.asarray(answer["multiplier_errors"])
+    assert np.count_nonzero(errors == 0) == 1
+    assert found[errors == 0] == 1
+    slow = np.exp(-2e-3 * np.pi / 1.45)
+    assert (np.abs(found - slow) <= errors + (1e-6 if power == 4 else 1e-12))[errors > 0].any()

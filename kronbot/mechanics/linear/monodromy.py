@@ -22,6 +22,8 @@ from kronbot.records import dataclass
 
 # M, D, K, each (times, n, n), at times (s); or bounds of the errors of their entries.
 Coefficients = Callable[[Array], tuple[Array, Array, Array]]
+# K with other numbers and bounds of the errors of its entries, both (some times, n, n), for each choice of numbers.
+Others = Callable[[Array], Sequence[tuple[Array, Array]]]
 
 PIECES = 32
 # Steps are halved until that moves a piece by no more than this share; or by less than NEARLY, where rounding or
@@ -117,18 +119,18 @@ def monodromy(
     period: float,
     corners: Iterable[float],
     progress: Callable[[float], None],
-    others: Coefficients | None = None,
+    others: Others | None = None,
     jumps: Sequence[tuple[float, Array]] = (),
 ) -> Monodromy:
     """The monodromy matrix of the periodic coefficients, smooth but for ``corners`` (s), which are ends of pieces.
 
-    ``roundings`` are the errors of their entries, ``others`` the coefficients with other numbers: what meets no
-    stiffness there, either, is cyclic by structure. At ``jumps``, corners, y' jumps by -G y, with G (n x n).
+    ``roundings`` are the errors of their entries, ``others`` the stiffness with other numbers: what meets none
+    there, either, is cyclic by structure. At ``jumps``, corners, y' jumps by -G y, with G (n x n).
     ``progress`` is told the share of the period that is done.
     """
     progress(0.0)
     times = _ends(period, corners)
-    T, cyclic = _cyclic(*coefficients(times)[::2], None if others is None else others(times)[2])
+    T, cyclic = _cyclic(*coefficients(times)[::2], [] if others is None else others(times))
 
     def turned(times: Array) -> tuple[Array, Array, Array]:
         M, D, K = (T.T @ A @ T for A in coefficients(times))
@@ -153,11 +155,13 @@ def monodromy(
         jump = scales.jump(np.asarray(np.linalg.solve(T, G @ T), dtype=float))
         last = int(np.abs(times - t).argmin()) - 1  # one at the beginning is at the end, too
         pieces[last], errors[last] = jump @ pieces[last], np.abs(jump) @ errors[last] + _rounded(jump, pieces[last])
-    kept = []
+    kept, damping = [], size @ np.abs(coefficients(times)[1]) @ size.T
     for place in cyclic.tolist():
         rows = [scales.momentum(M[k % count], D[k % count], place) for k in range(count + 1)]
-        change = [np.linalg.norm(rows[k + 1] @ pieces[k] - rows[k]) / np.linalg.norm(rows[k]) for k in range(count)]
-        if max(change) <= CONSERVED:
+        change = [np.linalg.norm(rows[k + 1] @ pieces[k] - rows[k]) for k in range(count)]
+        # What damps it may be lost beside what damps a shaft.
+        lost = np.linalg.norm(EPS * damping[:-1, place] @ np.abs(scales.rates), axis=1) * np.diff(times)
+        if ((change + lost) / np.linalg.norm(rows[:-1], axis=1)).max() <= CONSERVED:
             kept.append(rows)
     form = scales.form(M[0], D[0])
     if kept:
@@ -185,7 +189,7 @@ def _ends(period: float, corners: Iterable[float]) -> Array:
     return np.append(np.concatenate(shares), period)
 
 
-def _cyclic(M: Array, K: Array, elsewhere: Array | None) -> tuple[Array, npt.NDArray[np.intp]]:
+def _cyclic(M: Array, K: Array, elsewhere: Sequence[tuple[Array, Array]]) -> tuple[Array, npt.NDArray[np.intp]]:
     """Coordinates z, y = T z, and which of them are cyclic, by inertia and stiffness at many times (times, n, n), and
     by stiffness with other numbers.
 
@@ -193,15 +197,15 @@ def _cyclic(M: Array, K: Array, elsewhere: Array | None) -> tuple[Array, npt.NDA
     """
     size = np.sqrt(np.diagonal(M.mean(axis=0)))
 
-    def rows(K: Array) -> tuple[Array, Array]:
-        stiffness = (K / np.outer(size, size)).reshape(-1, len(size))
+    def rows(K: Array, errors: Array) -> tuple[Array, Array]:
+        stiffness, wrong = ((A / np.outer(size, size)).reshape(-1, len(size)) for A in (K, errors))
         large = np.abs(stiffness) > NO_STIFFNESS * np.abs(stiffness).max(initial=0.0)
         stiffness = np.where(large, stiffness, 0.0)
-        return stiffness, 4 * EPS * np.abs(stiffness)
+        return stiffness, wrong + 4 * EPS * np.abs(stiffness)
 
-    directions = null_space(*rows(K))
-    if elsewhere is not None and directions.size:
-        directions = lasting(directions, [rows(elsewhere)])
+    directions = null_space(*rows(K, np.zeros_like(K)))
+    if directions.size:
+        directions = lasting(directions, [rows(*each) for each in elsewhere])
     free, places = echelon(directions)
     T = np.diag(1 / size)
     T[:, places] = free / size[:, None]

@@ -168,6 +168,12 @@ class Entries:
 
         return find
 
+    def stiffness_elsewhere(self) -> list[tuple[Array, Array]]:
+        """K and bounds of the errors of its entries, each (points, n, n), with other numbers: near by, and of a power
+        where these make a robot."""
+        (near, wrong), (alike, also) = (self._elsewhere(power).matrices[[2, 5]] for power in (1.0, ALIKE))
+        return [(near, wrong), (alike[self._alike], also[self._alike])]
+
     @cached_property
     def _alike(self) -> list[bool]:
         """By point whether the numbers of one size make a robot, on which the same stops and tendons hold."""
