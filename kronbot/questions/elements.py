@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi
 import numpy as np
 from casadi import SX
@@ -14,6 +16,8 @@ from kronbot.mechanics.multibody.elements import stretched, tendons
 from kronbot.model.robot import Robot
 
 PURPOSE = "the length of elements"
+# What begins to hold within this depth (rad or m) is at its edge: rounding has the side.
+EDGE = 1e-12
 
 
 def demand_directions(robot: Robot, q: Array) -> None:
@@ -51,9 +55,22 @@ def demand_constant(robot: Robot) -> None:
 def told_of_tendons(robot: Robot, q: Array) -> list[str]:
     """Tendons at q (n,) that are slack, or exactly at their rest, in words."""
     found = {name: float(depth[0]) for name, depth in depths_of_tendons(robot, q[None]).items()}
-    slack = [f"tendon {name} is slack by {-depth:.3g} m" for name, depth in found.items() if depth < 0]
-    edge = [f"tendon {name} is exactly at its rest" for name, depth in found.items() if not depth]
-    return [f"{each}: it holds nothing in this model" for each in (*slack, *edge)]
+    slack = [f"tendon {name} is slack by {-depth:.3g} m" for name, depth in found.items() if depth < -EDGE]
+    edge = [told_of_rest(name, depth) for name, depth in found.items() if abs(depth) <= EDGE]
+    return [*(f"{each}: it holds nothing in this model" for each in slack), *edge]
+
+
+def told_of_rest(name: str, depth: float) -> str:
+    """That a tendon is at its rest, from which rounding has it away by a depth."""
+    holds = "holds, as where it is longer," if depth > 0 else "holds nothing"
+    return f"tendon {name} is exactly at its rest: it {holds} in this model"
+
+
+def varying_tendons(robot: Robot, free: Sequence[int]) -> list[str]:
+    """Tendons whose length some of these coordinates change, by name."""
+    at = SX.sym("q", robot.n)
+    depends = {each.element.name: casadi.which_depends(each.depth, at, 1) for each in tendons(robot, at)}
+    return [name for name, places in depends.items() if any(places[place] for place in free)]
 
 
 def depths_of_tendons(robot: Robot, q: Array) -> dict[str, Array]:

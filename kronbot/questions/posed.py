@@ -41,7 +41,8 @@ def demand_standing(robot: Robot) -> None:
             "joints alone are no goal. Leave base out of the file, plan with the base held (",
             Argument("drive", "motion"),
             ", which motors follow wherever the base is), and simulate this motion with the base: it comes to rest "
-            "with the joints, and beams nearly",
+            "with the joints, and so do, nearly, beams that joints carry, where the base is heavy beside them; what "
+            "hangs on the base itself swings",
         )
 
 

@@ -31,7 +31,7 @@ from kronbot.questions.limits import told_of_rows
 from kronbot.questions.outputs import beside, columns
 from kronbot.questions.outputs import series as of_outputs
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.stops import told_of_contacts
+from kronbot.questions.stops import told_of_contacts, told_of_edges
 from kronbot.records import dataclass
 
 # Forces on a floating base below this share of the largest force are rounding.
@@ -96,7 +96,7 @@ class Report:
     @cached_property
     def tangent(self) -> Tangent:
         """The stiffness there; that of linear statics is about straight beams."""
-        return self.equilibria.tangent(self._place, self.cases)
+        return self.equilibria.tangent(self.place, self.cases)
 
     @cached_property
     def stability(self) -> npt.NDArray[np.str_]:
@@ -107,7 +107,7 @@ class Report:
     @cached_property
     def J(self) -> Array:
         """Jacobians of the endpoint (N, 6, m) by the free coordinates, those of the tangent."""
-        rows = self.equilibria.model.endpoint().rows(self._place, self.cases.loads, self._whole)["J"]
+        rows = self.equilibria.model.endpoint().rows(self.place, self.cases.loads, self._whole)["J"]
         J = rows.reshape(len(self.q), 6, -1)[:, :, self.cases.free]
         return J if self._scaled is None else J @ self._scaled[0]
 
@@ -121,7 +121,8 @@ class Report:
         return beyond_small(self.equilibria.robot, self.q, PURPOSE)
 
     @property
-    def _place(self) -> Array:
+    def place(self) -> Array:
+        """Where compliance and stability are told of (N, n)."""
         return self.cases.straight if self.linear else self.q
 
     @property
@@ -189,6 +190,8 @@ def answer(
     told = [*told_of_time(robot), *told_of_rows(solved, q)]
     if report.linear:
         told += told_of_contacts(solved, report.cases.straight[part], q)
+    if start or not report.linear:  # that tells compliance or stability
+        told += told_of_edges(solved, report.place[part], report.cases.free)
     known = robot.kept(
         ("units", PURPOSE, inquiry.outputs, *series),
         lambda: tuple(units_of(robot, series, columns(robot, inquiry.outputs)).values()),

@@ -177,6 +177,8 @@ def test_expressions_are_told_before_anything_is_fitted(files, capsys):
     assert run([*FIT, "-o", "fitted.yaml"]) == 2
     told = capsys.readouterr()
     assert told.out == "" and "keep these: k (arm.yaml:8: '4*10'); put numbers there" in told.err
+    assert run([*FIT, "-o", "fitted.yaml", "--set", "k=41"]) == 2
+    assert "keep these: k (arm.yaml:8: '4*10'); put numbers there" in capsys.readouterr().err  # asked twice, told once
     assert run([*FIT, "-o", "fitted.yaml", "--fix", "k"]) == 0
 
 

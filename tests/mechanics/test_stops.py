@@ -426,6 +426,50 @@ def test_statics_leans_on_a_stop_and_linear_models_say_so(dropped):
     assert not any("stop" in told for told in dropped.linearize(q=[1]).warnings)
 
 
+FINGERS = """
+kronbot: 1
+name: fingers
+gravity: [0, 0, 0]
+links:
+  - name: a
+    joint: {type: revolute, name: q1, spring: {stiffness: 0.05, rest: 0}, limits: [0, 2], stops: {stiffness: 20}}
+    pose: {}
+    rigid: {mass: 0.1, inertia: {Izz: 1e-4}}
+  - name: b
+    joint: {type: revolute, name: q2, spring: {stiffness: 0.05, rest: 0}, limits: [0, 2], stops: {stiffness: 20}}
+    pose: {xyz: [0.1, 0, 0]}
+    rigid: {mass: 0.1, inertia: {Izz: 1e-4}}
+endpoint: {link: b, position: [0.1, 0, 0]}
+"""
+
+
+def edges(answer):
+    return [str(told) for told in answer.warnings if "exactly at" in told]
+
+
+def test_compliance_of_one_side_of_a_stop_is_told_as_such():
+    """Where the joints are free to come to their stops; 400 times as stiff the other way."""
+    robot, free = kronbot.loads(FINGERS), {"q1": 0, "q2": 0}
+    at = robot.statics(q=[0, 0], tau=free)
+    assert edges(at) == edges(robot.linearize(q=[0, 0])) and len(edges(at)) == 2
+    pushed = [robot.statics(q=[0, 0], tau=free, forces=[[0, sign * 1e-6, 0]]) for sign in (1, -1)]
+    away, against = (abs(each["endpoint.y"][0]) for each in pushed)
+    assert at["compliance"][1, 1] == pytest.approx(away / 1e-6, rel=1e-3)
+    assert away / against == pytest.approx(401, rel=1e-3)
+    assert not any(edges(each) for each in pushed)
+    assert edges(robot.statics(q=[0, 0], tau={"q2": 0})) == edges(at)[1:]  # q1 is held
+    assert not edges(robot.statics(q=[0, 0]))
+    several = robot.statics(q=[0, 0], tau=free, forces=[[0, 0, 0], [0, 1e-6, 0]])
+    assert edges(several) == [f"in 1 of 2 cases, first in case 1: {told}" for told in edges(at)]
+
+
+@pytest.mark.parametrize(("depth", "side"), [(-1e-17, "other side"), (1e-17, "side where it holds")])
+def test_rounding_has_the_side_of_an_edge(depth, side):
+    robot = kronbot.loads(FINGERS)
+    (told,) = edges(robot.linearize(q=[-depth, 1]))
+    assert told.startswith("q1 is exactly at its stop at 0 rad") and told.endswith(f"that of the {side}")
+
+
 REACHING = """
 kronbot: 1
 name: reaching

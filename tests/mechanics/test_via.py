@@ -207,6 +207,11 @@ def test_statics_finds_where_a_rope_holds():
     assert slack.warnings[0] == "tendon rope is slack by 0.1 m: it holds nothing in this model"
     assert not [told for told in taut.warnings if "tendon" in told]
     assert robot.linearize(q=[2.0]).warnings[0] == "tendon rope is exactly at its rest: it holds nothing in this model"
+    sprung = loaded(FALLING.replace("name: d}", "name: d, spring: {stiffness: 5, rest: 2}}"))
+    borne = sprung.statics(q=[2.5], tau={"d": -100})  # all of its weight: the rope is at its rest
+    assert borne["length.rope"] == pytest.approx([2], rel=1e-12)
+    assert any("tendon rope is exactly at its rest" in told for told in borne.warnings)
+    assert not robot.statics(q=[2.0]).warnings  # d is held, whatever the rope does
     assert [str(each) for each in robot.modes(q=[1.5]).warnings] == [
         "tendon rope is slack by 0.5 m: it holds nothing in this model"
     ]

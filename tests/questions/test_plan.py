@@ -894,6 +894,13 @@ def test_accelerations_keep_their_limits_on_either_side_of_a_step_of_torque(limi
         assert 0.85 * limit < np.abs(qdd).max() <= limit * (1 + 1e-5)
 
 
+def test_beams_on_a_floating_base_are_promised_no_rest():
+    """The plan of the held arm has no part in what hangs on the base."""
+    afloat = kronbot.load("floating-canadarm", order="1")
+    with pytest.raises(UsageError, match="beams that joints carry, .* what hangs on the base itself swings"):
+        afloat.plan({"q1": 0.5}, duration=20)
+
+
 @pytest.mark.slow
 def test_an_arm_on_a_floating_base_moves_by_the_plan_of_one_that_is_held(tmp_path, unjudged):
     """As the refusal says: joints arrive, and the base is at rest with them."""

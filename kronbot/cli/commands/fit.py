@@ -135,7 +135,7 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
         from kronbot.library.fit import fitted as chosen
 
         names, _ = chosen(robot.model, given.get("estimate"), given.get("fix"))
-        demand_numbers(robot.description.source, [*robot.description.overrides, *names])
+        demand_numbers(robot.description.source, [*dict.fromkeys([*robot.description.overrides, *names])])
     estimates: dict[str, float] = {}
 
     def ask(progress: Any) -> Any:

@@ -244,10 +244,14 @@ def sheet(name: str, content: bytes) -> Sheet:
 
 @dataclass(frozen=True)
 class Named:
-    """Columns of a table by the names that answers have: those of their own name, and ``expressions`` of others."""
+    """Columns of a table by the names that answers have: those of their own name, and ``expressions`` of others.
+
+    ``lacking`` says of rows in which something is not given what they are.
+    """
 
     table: Table
     expressions: Mapping[str, Expression]
+    lacking: str = "without all that is given"
 
     def __post_init__(self) -> None:
         """Raise UsageError where an expression uses a column that is not there."""

@@ -24,6 +24,8 @@ DEGREE = 5
 PERIODS = 4
 # Steps of time are even within this share of one.
 EVEN = 0.01
+# What rows without them are.
+AT_ENDS = "near the ends of a record, where derivatives are not taken"
 
 
 def differentiated(robot: Robot, named: Named, cutoff: float) -> tuple[Named, Filter]:
@@ -67,7 +69,7 @@ def differentiated(robot: Robot, named: Named, cutoff: float) -> tuple[Named, Fi
             curve = _spline(t[begin:end], new[name][begin:end])
             for order, each in enumerate(rates[alias.get(name, name)], 1):
                 new[each][inside] = curve(t[inside], order)
-    return Named(Columns(new, named.table.name), {}), passing
+    return Named(Columns(new, named.table.name), {}, AT_ENDS), passing
 
 
 def _edge(t: Array, passing: Filter, where: str) -> tuple[float, int]:

@@ -128,7 +128,7 @@ def sort_out(
     short = np.isnan(np.array(list(values.values())).reshape(len(values), len(measured))).any(axis=0)
     empty = ~short & np.isnan(measured).all(axis=1) & (not driving)
     rows = np.arange(1, len(measured) + 1)
-    for left, why in ((short, "without all that is given"), (empty, "in which nothing is measured")):
+    for left, why in ((short, named.lacking), (empty, "in which nothing is measured")):
         if left.any():
             notes.append(f"rows {why}, left out: {listing(map(str, rows[left]))}")
     keep = ~short & ~empty
