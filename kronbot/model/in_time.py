@@ -94,7 +94,7 @@ def in_time(given: Any, parameters: Parameters, tables: Mapping[str, Table], nam
             amplitude, begin = value(given.amplitude), parameters.number(given.begin)
             turning = parameters.number(given.frequency), parameters.number(given.phase)
             offset = SX(0) if given.offset is None else value(given.offset)
-            wave = sinusoid(amplitude, *turning, offset).form
+            wave = sinusoid(amplitude, *turning, offset).value
             if begin.is_zero():
                 return InTime(wave, lasts=True)
             nothing = SX.zeros(*amplitude.shape)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import casadi
 import numpy as np
@@ -26,6 +27,7 @@ from kronbot.records import dataclass
 if TYPE_CHECKING:
     from kronbot.description.table import Table
 
+Before: TypeAlias = Callable[[SX | float], SX]  # whether it is before a time of the motion's own
 # Change of the slope of accelerations at a row of a table, over a step, as a share of the largest acceleration: a
 # smaller one is no corner to an integrator.
 TURN = 1e-2
@@ -39,14 +41,14 @@ MOST = 1_000_000
 class Motion:
     """A joint coordinate as a function of time, q(t) in rad or m; rates are its derivatives.
 
-    ``form`` is that from its own time 0 on. ``times`` (s) are the rows of the table in ``file``, empty for a formula.
-    ``period`` (1 x 1, s) is that of its rate, None where it has none, and ``travel`` (1 x 1, rad or m) how far it goes
-    in one; ``joints`` (k x 1, s) is where pieces of a formula meet, the last where it ends. A table that is ``held``
-    stands outside its rows. It begins at ``start`` (1 x 1, s) and stands still before; where that is None it has always
-    been under way.
+    ``form`` is that from its own time 0 on, in pieces by :data:`Before`: rounding may part own times from corners.
+    ``times`` (s) are the rows of the table in ``file``, empty for a formula. ``period`` (1 x 1, s) is that of its rate,
+    None where it has none, ``travel`` (1 x 1, rad or m) how far it goes in one; ``joints`` (k x 1, s) is where pieces
+    of a formula meet, the last where it ends. A table that is ``held`` stands outside its rows. It begins at ``start``
+    (1 x 1, s) and stands still before; where that is None it has always been under way.
     """
 
-    form: Callable[[SX], SX]
+    form: Callable[[SX, Before], SX]
     times: tuple[float, ...] = ()
     period: SX | None = None
     travel: SX = field(default_factory=lambda: SX(0))
@@ -65,20 +67,21 @@ class Motion:
         Of one that rests before and after.
         """
         delays, shares = casadi.vertsplit(times), casadi.vertsplit(amplitudes)
-        still = replace(self, start=SX(0))
 
-        def form(t: SX) -> SX:
-            return sum((A * still.value(t - delay) for delay, A in zip(delays, shares, strict=True)), SX(0))
+        def form(t: SX, before: Before) -> SX:
+            return sum((A * self._later(delay, t, before) for delay, A in zip(delays, shares, strict=True)), SX(0))
 
-        return replace(
-            self, form=form, joints=casadi.vertcat(*(delay + casadi.vertcat(0, self.joints) for delay in delays))
-        )
+        joints = [delay + casadi.vertcat(0, self.joints) for delay in delays]
+        return replace(self, form=form, joints=casadi.vertcat(*joints))
 
     def value(self, t: SX) -> SX:
         """q at the time t."""
-        if self.start is None:
-            return self.form(t)
-        return casadi.if_else(t < self.start, self.form(SX(0)), self.form(t - self.start))
+        form = self.form if self.start is None else partial(self._later, self.start)
+        return form(t, lambda joint: t < joint)
+
+    def _later(self, start: SX, t: SX, before: Before) -> SX:
+        rest = self.form(SX(0), lambda joint: SX(0) < joint)
+        return casadi.if_else(before(start), rest, self.form(t - start, lambda joint: before(start + joint)))
 
     @property
     def ends(self) -> bool:
@@ -213,12 +216,12 @@ def _own_motion(
 
 def constant(value: SX) -> Motion:
     """At rest in one place."""
-    return Motion(lambda t: value)
+    return Motion(lambda t, _: value)
 
 
 def cycloidal(k: SX, T: SX) -> Motion:
     """Mohan-Saha (44): k (t - T/pi sin(pi t/T)) for all t; the rate is 2 k at T and repeats after 2 T."""
-    return Motion(lambda t: k * (t - T / np.pi * casadi.sin(np.pi * t / T)), period=2 * T, travel=2 * k * T)
+    return Motion(lambda t, _: k * (t - T / np.pi * casadi.sin(np.pi * t / T)), period=2 * T, travel=2 * k * T)
 
 
 def cycloidal_rise(start: SX, end: SX, T: SX) -> Motion:
@@ -227,9 +230,9 @@ def cycloidal_rise(start: SX, end: SX, T: SX) -> Motion:
     At rest and without acceleration at both ends. It is (44) of Mohan and Saha with half its T and k = (end - start)/T.
     """
 
-    def value(t: SX) -> SX:
+    def value(t: SX, before: Before) -> SX:
         rise = t / T - casadi.sin(2 * np.pi / T * t) / (2 * np.pi)
-        return casadi.if_else(t < 0, start, casadi.if_else(t < T, start + (end - start) * rise, end))
+        return casadi.if_else(before(SX(0)), start, casadi.if_else(before(T), start + (end - start) * rise, end))
 
     return Motion(value, joints=T)
 
@@ -237,10 +240,10 @@ def cycloidal_rise(start: SX, end: SX, T: SX) -> Motion:
 def spin_up(Omega: SX, T: SX) -> Motion:
     """A *rate* that rises as Omega (t/T - sin(2 pi t/T)/(2 pi)) up to T and stays at Omega."""
 
-    def value(t: SX) -> SX:
+    def value(t: SX, before: Before) -> SX:
         turn = 2 * np.pi / T
         rising = Omega * (t**2 / (2 * T) + (casadi.cos(turn * t) - 1) / (T * turn**2))
-        return casadi.if_else(t < T, rising, Omega * (t - T / 2))
+        return casadi.if_else(before(T), rising, Omega * (t - T / 2))
 
     return Motion(value, joints=T)
 
@@ -248,10 +251,10 @@ def spin_up(Omega: SX, T: SX) -> Motion:
 def polynomial(start: SX, end: SX, T: SX, degree: int) -> Motion:
     """From start to end within T, at rest at both (degree 5: also without acceleration), held afterwards."""
 
-    def value(t: SX) -> SX:
+    def value(t: SX, before: Before) -> SX:
         s = t / T
         rise = s**2 * (3 - 2 * s) if degree == 3 else s**3 * (10 - 15 * s + 6 * s**2)
-        return casadi.if_else(t < T, start + (end - start) * rise, end)
+        return casadi.if_else(before(T), start + (end - start) * rise, end)
 
     return Motion(value, joints=T)
 
@@ -279,11 +282,11 @@ def trapezoid(start: SX, end: SX, T: SX, tau: SX) -> Motion:
     """From start to end within T, the rate growing evenly over tau, constant, and falling evenly; held outside."""
     rate = (end - start) / (T - tau)
 
-    def value(t: SX) -> SX:
+    def value(t: SX, before: Before) -> SX:
         falling = end - rate / (2 * tau) * (T - t) ** 2
-        cruising = casadi.if_else(t < T - tau, start + rate * (t - tau / 2), falling)
-        moving = casadi.if_else(t < tau, start + rate / (2 * tau) * t**2, cruising)
-        return casadi.if_else(t < 0, start, casadi.if_else(t < T, moving, end))
+        cruising = casadi.if_else(before(T - tau), start + rate * (t - tau / 2), falling)
+        moving = casadi.if_else(before(tau), start + rate / (2 * tau) * t**2, cruising)
+        return casadi.if_else(before(SX(0)), start, casadi.if_else(before(T), moving, end))
 
     return Motion(value, joints=casadi.vertcat(0, tau, T - tau, T))
 
@@ -294,39 +297,36 @@ def through(times: Sequence[SX], values: Sequence[SX]) -> Motion:
     d = [(after - before) / length for (before, after), length in zip(pairwise(values), h, strict=True)]
     s = slopes(h, d, SX(0), SX(0))
 
-    def value(t: SX) -> SX:
+    def value(t: SX, before: Before) -> SX:
         found = values[-1]
         for i in reversed(range(len(h))):
             u = t - times[i]
             bend, jerk = (3 * d[i] - 2 * s[i] - s[i + 1]) / h[i], (s[i] + s[i + 1] - 2 * d[i]) / h[i] ** 2
-            found = casadi.if_else(t < times[i + 1], values[i] + u * (s[i] + u * (bend + u * jerk)), found)
-        return casadi.if_else(t < times[0], values[0], found)
+            found = casadi.if_else(before(times[i + 1]), values[i] + u * (s[i] + u * (bend + u * jerk)), found)
+        return casadi.if_else(before(times[0]), values[0], found)
 
     return Motion(value, joints=casadi.vertcat(*times))
 
 
 def sinusoid(amplitude: SX, frequency: SX, phase: SX, offset: SX) -> Motion:
     """offset + amplitude sin(frequency t + phase), frequency in rad/s."""
-    period = 2 * np.pi / frequency
-    return Motion(lambda t: offset + amplitude * casadi.sin(frequency * t + phase), period=period)
+    return Motion(lambda t, _: offset + amplitude * casadi.sin(frequency * t + phase), period=2 * np.pi / frequency)
 
 
 def spline(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
     """The C2 cubic spline through a table (not-a-knot at both ends), known up to its last time."""
     curve = casadi.interpolant("spline", "bspline", [times], values)
-    return Motion(lambda t: curve(t), times=times)
+    return Motion(lambda t, _: curve(t), times=times)
 
 
 def held(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
-    """The clamped C2 cubic spline, whose rate is 0 at both ends, where it stands outside.
-
-    It is half a period of the spline that goes to and fro.
-    """
+    """The clamped C2 cubic spline, at rest at both ends and outside: half a period of the one that goes to and fro."""
     back = tuple(2 * times[-1] - t for t in times[-2::-1])
     curve = _repeated((*times, *back), (*values, *values[-2::-1]), len(times) - 1)
 
-    def value(t: SX) -> SX:
-        return casadi.if_else(t < times[0], values[0], casadi.if_else(t < times[-1], curve.value(t), values[-1]))
+    def value(t: SX, before: Before) -> SX:
+        found = casadi.if_else(before(times[-1]), curve.value(t), values[-1])
+        return casadi.if_else(before(times[0]), values[0], found)
 
     return Motion(value, times=times, held=True)
 
@@ -336,7 +336,7 @@ def periodic_spline(times: tuple[float, ...], values: tuple[float, ...]) -> Moti
     period, travel = times[-1] - times[0], values[-1] - values[0]
     curve = _repeated(times, values, len(times) - 1)
 
-    def value(t: SX) -> SX:
+    def value(t: SX, _: Before) -> SX:
         periods = casadi.floor((t - times[0]) / period)
         return curve.value(t - periods * period) + periods * travel
 

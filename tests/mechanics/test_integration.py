@@ -245,6 +245,40 @@ def test_stops():
     assert stops(2.0, [close, 1.0, 1e-12]) == (0.0, 1e-12, 1.0, 2.0)
 
 
+SHAFTS = """
+kronbot: 1
+name: shafts
+gravity: [0, 0, 0]
+parameters: {s: 0, T: 1, S: 0, D: 1}
+links:
+  - name: a
+    joint: {type: prismatic, name: q1, rotor_inertia: 1, elastic: {stiffness: 1e-6}}
+    pose: {xyz: [0, 0, 0], rpy: [0, pi/2, 0]}
+    rigid: {mass: 1}
+  - name: b
+    joint: {type: prismatic, name: q2, rotor_inertia: 1, elastic: {stiffness: 1e-6}}
+    pose: {xyz: [0, 0, 0], rpy: [pi/2, 0, 0]}
+    rigid: {mass: 1}
+simulate:
+  drive:
+    q1: {motion: {type: polynomial, degree: 3, from: 0, to: 1, duration: T, start: s}}
+    q2: {motion: {type: polynomial, degree: 3, from: 0, to: 1, duration: D, start: S}}
+"""
+
+
+@pytest.mark.parametrize("solver", OFTEN)
+@pytest.mark.parametrize("motions", [((4.105, 0.007522), (0, 0.3)), ((-1.7, 1.7123), (0, 0.3)), ((0, 0.3), (0.1, 0.2))])
+def test_the_step_behind_a_corner_sees_nothing_of_before(motions, solver):
+    """Motors of 1 kg, behind which springs are next to nothing, move 1 m by cubics: (6 - 12 u)/T^2 N at (t - s)/T = u.
+    In doubles (4.105 + T) - 4.105 < T; from -1.7 s on a motion counts more coarsely than the run does; and 0.3 s and
+    0.1 s + 0.2 s, a rounding apart, are one stop."""
+    given = dict(zip("sTSD", np.ravel(motions).tolist(), strict=True))
+    found = kronbot.loads(SHAFTS, parameters=given).simulate(5.0, solver=solver).summary
+    for name, (start, T) in zip(("q1", "q2"), motions, strict=True):
+        square = (6**3 - (12 * max(0, -start / T) - 6) ** 3) / 36 / T**3 / 5
+        assert found[f"rms_torque.{name}"] == pytest.approx(np.sqrt(square), rel=1e-5)
+
+
 @pytest.mark.parametrize("solver", INTEGRATORS)
 def test_a_first_step_comes_from_the_equations(solver):
     """x'' = -w^2 x: as many times shorter as it is faster, whatever the end."""

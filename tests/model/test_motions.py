@@ -316,3 +316,47 @@ def test_a_number_is_where_a_joint_stands():
             along, other = (each.linearize_along(duration=0.2) for each in (robot, same))
             assert (along["K_L"] == other["K_L"]).all() and along.summary["multipliers"].startswith("none")
         assert run["q1"][0] == (-2 if "motion" in drive else -0.5)
+
+
+PIECES = {
+    "cycloidal": "{type: cycloidal, from: 0, to: 1, duration: T, start: s}",
+    "spin-up": "{type: spin-up, rate: 2, duration: T, start: s}",
+    "cubic": "{type: polynomial, degree: 3, from: 0, to: 2, duration: T, start: s}",
+    "quintic": "{type: polynomial, degree: 5, from: 0, to: 2, duration: T, start: s}",
+    "trapezoid": "{type: trapezoid, from: 0, to: 2, duration: T, start: s}",
+    "limits": "{type: trapezoid, from: 0, to: T, rate: 0.9, acceleration: 3, start: s}",
+    "via-points": "{type: via-points, through: [[0, 0.1], [T/7, 1], [T, 2]], start: s}",
+    "shaped": "{type: trapezoid, from: 0, to: 2, duration: T, start: s, shaper: {type: zvd, frequency: 10/T}}",
+    "shaped twice": "{type: cycloidal, from: 0, to: 2, duration: T, start: s, "
+    "shaper: [{type: ei, frequency: 10/T}, {type: mzv, frequency: 17/T, damping: 0.1}]}",
+    "held table": "{type: table, file: t.csv, held: true, start: s}",
+}
+
+
+@pytest.mark.parametrize("kind", PIECES)
+def test_at_a_corner_the_piece_behind_holds(kind, tmp_path):
+    """In doubles, whatever the start, also one long ago: there (start + duration) - start may be below the duration. At
+    the time before the other piece holds. Accelerations, or derivatives of them, are those a little further on that
+    side; inside a spline accelerations are the same on both."""
+    (tmp_path / "t.csv").write_text("".join(f"{t},{1 - np.cos(np.pi * t)}\n" for t in np.arange(11) / 10))
+    text = SLIDER[: SLIDER.index("motion")] + f"parameters: {{s: 0.7, T: 1}}\nmotion: {{q1: {PIECES[kind]}}}\n"
+    (tmp_path / "slider.yaml").write_text(text)
+    robot, t, rng, told = kronbot.load(tmp_path / "slider.yaml"), casadi.SX.sym("t"), np.random.default_rng(5), 0
+    motion = robot.model.motions["q1"]
+    a = motion.derivatives(t)[2]
+    jerk = casadi.jacobian(a, t)
+    curves = casadi.vertcat(a, jerk, casadi.jacobian(jerk, t))
+    function = casadi.Function("curves", [t, robot.model.parameters.symbols()], [curves])
+    for _ in range(100):
+        T = rng.uniform(0.003, 2)
+        bound = robot.with_parameters(s=rng.uniform(-1.1 * T, 10), T=T).model.parameters
+        corners = np.array(motion.corners(bound, 99, "test"))[:, None]
+        beside = np.hstack([corners - 1e-7 * T, np.nextafter(corners, -np.inf), corners, corners + 1e-7 * T])
+        rows = np.array(function(beside.reshape(1, -1), bound.bound())).reshape(3, -1, 4)
+        rows = rows[:1] if motion.times else rows * np.array([1, T, T**2])[:, None, None]
+        jumps = np.abs(rows[..., 3] - rows[..., 0])
+        jumping = jumps > 1e-3 * np.abs(rows).max()
+        assert (np.abs(rows[..., 2] - rows[..., 3]) < 1e-3 * jumps)[jumping].all()
+        assert (np.abs(rows[..., 1] - rows[..., 0]) < 1e-3 * jumps)[jumping].all()
+        told += jumping.sum()
+    assert told >= 100

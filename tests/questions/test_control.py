@@ -459,3 +459,20 @@ def test_a_loop_about_where_it_does_not_rest_is_doubted():
     assert not told(kronbot.loads(SAGGING), {"q1": 0.4, "q2": -0.5})
     driven = text.replace("step: 1e-3", "step: 1e-3, drive: {q2: {torque: 1}}")
     assert not told(kronbot.loads(driven), {"q1": 0.4})
+
+
+def test_samples_at_an_end_of_a_motion_hold_nothing_of_it():
+    """What a sample holds at 0.3 s is that of an end there, also if that is 0.1 s + 0.2 s, a rounding later."""
+    text = """
+kronbot: 1
+name: slider
+gravity: [0, 0, 0]
+parameters: {T: 0.2}
+links: [{name: a, joint: {type: prismatic, name: q1}, pose: {xyz: [0, 0, 0], rpy: [0, pi/2, 0]}, rigid: {mass: 1}}]
+motion: {q1: {type: polynomial, degree: 3, from: 0, to: 1, duration: T, start: 0.1}}
+control: {sample_time: 0.1, q1: {pid: {kp: 1, kd: 1}}}
+simulate: {drive: rigid-inverse-dynamics, duration: 0.5, step: 0.1}
+"""
+    assert 0.1 + (0.3 - 0.1) == 0.3 < 0.1 + 0.2
+    exact, late = (kronbot.loads(text, parameters={"T": T}).simulate()["torque.q1"] for T in (0.3 - 0.1, 0.2))
+    np.testing.assert_allclose(late, exact, rtol=1e-6)

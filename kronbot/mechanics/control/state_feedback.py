@@ -156,7 +156,7 @@ class StateFeedback:
         if self.periodic:
             return periodic_spline(rows, tuple(values))
         curve = spline(rows, tuple(values))
-        return replace(curve, form=lambda t: curve.form(casadi.fmin(casadi.fmax(t, rows[0]), rows[-1])), held=True)
+        return replace(curve, form=lambda t, _: curve.value(casadi.fmin(casadi.fmax(t, rows[0]), rows[-1])), held=True)
 
 
 def state_feedback(robot: Robot, said: controlling.StateFeedback, others: Collection[str]) -> StateFeedback:

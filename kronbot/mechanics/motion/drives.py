@@ -38,6 +38,11 @@ class Polynomial:
             value = value * (t - self.begin) + coefficient
         return value
 
+    @property
+    def motion(self) -> Motion:
+        """A joint's that is so."""
+        return Motion(lambda t, _: self.at(t))
+
 
 @dataclass(frozen=True)
 class Drives:
@@ -132,7 +137,7 @@ class Drives:
         return replace(
             self,
             by_joint={name: each for name, each in self.by_joint.items() if names[name] not in gone},
-            prescribed=prescribed | {names[name]: Motion(each.at) for name, each in motions.items()},
+            prescribed=prescribed | {names[name]: each.motion for name, each in motions.items()},
             given={name: each for name, each in self.given.items() if names[name] not in gone},
             commanded={name: each for name, each in self.commanded.items() if names[name] not in gone},
             controllers=self.controllers.without((*torques, *motions)),

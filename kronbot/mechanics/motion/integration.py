@@ -34,8 +34,10 @@ from kronbot.system.silence import unwarned
 WHY = "the motion runs away there, or the tolerances are too tight"
 # Bounds of rtol: a hundred roundings, below which SciPy refuses, and what is no accuracy any more.
 FINEST, COARSEST = 2.5e-14, 0.1
-# Stops that are fewer units in the last place apart are one. The equations before a stop are read half as far before.
+# Stops that are fewer units in the last place apart are one. The equations before a stop are read half as far before;
+# all others of a time so far behind it that corners which are one with a stop are behind a step from there.
 APART = 8
+BEHIND = 1 + APART * float(np.finfo(float).eps)
 # Steps that a start may take to find its length; who would then need HOPELESS more is lost.
 PATIENCE, HOPELESS = 1000, 1e12
 # Evaluations after which a forecast of what is to come means something.
@@ -174,7 +176,7 @@ class Integrator(ABC):
 
     def rate_at(self, t: SX) -> SX:
         """The rate at another symbol or expression of time."""
-        return casadi.substitute(self.ode.rate, self.ode.t, casadi.fmin(t, self.latest))
+        return casadi.substitute(self.ode.rate, self.ode.t, casadi.fmin(BEHIND * t, self.latest))
 
     def use(self, *groups: Mapping[casadi.Function, float]) -> None:
         """These are evaluated, each so many times an evaluation of the rate; as native code where that pays, each group
@@ -233,7 +235,10 @@ class Integrator(ABC):
 
     def sampled(self, t: float, x: Array) -> Array:
         """The state that follows on x at a time: another one where that is an instant of sampled controllers."""
-        return np.asarray(self._sampled(t, x, self.bound))[:, 0] if t in self.instants else x
+        if t not in self.instants:
+            return x
+        behind = min(BEHIND * t, self.stops[-1])  # there is nothing behind the last row of a table
+        return np.asarray(self._sampled(behind, x, self.bound))[:, 0]
 
     def _event(self, t: float, x: Array, block: Block, wanted: list[float]) -> Block | None:
         """The block from t and x on up to where a contact changes first, which is then changed; None where none does.
