@@ -70,6 +70,7 @@ SMALL = 1e-3
 GUESSED = 4
 # The share of a root mean square that is less by more than its error.
 SEEN = 0.99
+SAMPLING = "interrupted while more samples behind the motion were taken, for what vibrates there; all rows are told"
 Kept = TypeVar("Kept")
 
 
@@ -233,7 +234,7 @@ def _behind_motion(begun: Begun, rested: Array, progress: Callable[[float], None
     with interruptions() as met:
         again.alone(met)
     if again.error is not None:
-        return behind, again.error if isinstance(again.error, Interrupted) else None
+        return behind, Interrupted(SAMPLING) if isinstance(again.error, Interrupted) else None
     return _behind_motion(again.begun, np.concatenate(again.found)[again.begun.wanted.resting], progress)
 
 

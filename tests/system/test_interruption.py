@@ -375,7 +375,8 @@ def test_signals_at_random_moments(tmp_path):
     demand_sound(processes)
     for file in tmp_path.glob("*.json"):
         answer = json.loads(file.read_text())
-        assert answer["summary"]["complete"] == (answer["series"]["t"][-1] == 20)
+        # All rows are there, too, where more samples behind the motion were still taken.
+        assert not answer["summary"]["complete"] or answer["series"]["t"][-1] == 20
     assert not list(tmp_path.glob(".*"))
 
 
