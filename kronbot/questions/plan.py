@@ -19,7 +19,7 @@ from kronbot.questions.bounded import demand_known
 from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.judgement import Wish
 from kronbot.questions.keeping import SO_FAR, Deadline, in_time, kept
-from kronbot.questions.limits import passings_of
+from kronbot.questions.limits import nothing, passings_of, told_of_run
 from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.pressed import told_of_forces
@@ -127,8 +127,9 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
         told.append(f"the search gave up after {best.iterations} iterations: this is a motion, but not the best one")
     if run is None and own.least == "time":
         told.append("the search for the least time did not end: much less may do (duration)")
-    told += _told_of_goal(robot, wish, run is not None)
+    told += _told_of_goal(robot, wish, True)
     if run is None:
+        told += told_of_run(robot, best.q, series["t"], nothing)
         told.append(
             "no simulation has judged this plan: its rows are those of the search, which misses equations of motion, "
             f"ends or limits by up to {best.missed:.1g} of their size"
@@ -159,10 +160,10 @@ def _used(robot: Robot, best: Candidate) -> str:
     return told + (": less time may do (duration)" if shares[name] < ALL else "")
 
 
-def _told_of_goal(robot: Robot, wish: Wish, simulated: bool) -> list[str]:
-    """Limits of joints that a goal is beyond; a simulation tells of those without stops."""
+def _told_of_goal(robot: Robot, wish: Wish, rows: bool) -> list[str]:
+    """Limits of joints that a goal is beyond; where there are ``rows`` they tell of those without stops."""
     goal = np.array([judgement.placed(robot, wish.goal)])
-    asked = (each for each in robot.limits if each.stops or not simulated)
+    asked = (each for each in robot.limits if each.stops or not rows)
     return [f"at the goal {beyond}" for each in asked for beyond in passings_of(each, each.values(goal))]
 
 

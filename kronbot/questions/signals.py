@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kronbot.compute.arrays import Units, units_kept
+from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.ports import measured, turning
 from kronbot.mechanics.linear.state_space import Seen
@@ -18,6 +19,8 @@ from kronbot.records import dataclass
 
 # Those that are there unless others are asked for.
 OUTPUTS = ("joints", "endpoint")
+# What inputs are of that files may lack.
+LACKING = {"elements": "elements with a force", "outside": "simulate: {forces: [...]}"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ def signals(robot: Robot, choice: Choice) -> tuple[list[str], list[str]]:
     """Names of inputs from joint ``torques``, the endpoint ``force``, forces of ``elements`` and from ``outside`` (by
     their numbers in the file), and of outputs.
 
-    A gauge among ``gauges`` has the curvature kappa_z = v''.
+    A gauge among ``gauges`` has the curvature kappa_z = v''. Raises UsageError where none of the inputs is there.
     """
     enter = {
         "torques": [f"torque.{joint.name}" for joint in robot.joints],
@@ -55,6 +58,9 @@ def signals(robot: Robot, choice: Choice) -> tuple[list[str], list[str]]:
         "endpoint": [f"endpoint.{axis}" for axis in "xyz"],
         "gauges": [f"curvature.{gauge.name}" for gauge in robot.file.statics.gauges],
     }
+    lacking = [word for word in choice.inputs if word in LACKING]
+    if lacking and not any(enter[word] for word in choice.inputs):
+        raise UsageError(Argument("inputs", lacking[0]), f": the file has no {LACKING[lacking[0]]}")
     names = [name for word, names in leave.items() if word in choice.outputs for name in names]
     return (
         [name for word, names in enter.items() if word in choice.inputs for name in names],

@@ -409,3 +409,19 @@ def test_progress_is_drawn_on_a_terminal_after_a_while(monkeypatch):
             else:
                 time.sleep(0.2)
         assert ("work" in sys.stderr.getvalue()) == drawn
+
+
+@pytest.mark.parametrize("question", ["kinematics", "jacobian", "statics"])
+def test_quiet_commands_doubt_no_degrees(question, capsys):
+    """Nothing on stderr but errors; without it they do."""
+    for words in (["--quiet"], []):
+        assert run([question, "puma560", "--q", "q1=90", *words]) == 0
+        assert bool(capsys.readouterr().err) is not bool(words)
+
+
+@pytest.mark.parametrize("word", ["elements", "outside"])
+def test_inputs_that_a_file_does_not_have_are_told(word, capsys):
+    """Alone they left a model without inputs, in whose picture all responses were 0."""
+    assert run(["linearize", "canadarm", "--inputs", word]) == 2
+    assert f"--inputs {word}: the file has no" in capsys.readouterr().err
+    assert run(["linearize", "canadarm", "--inputs", f"{word},force"]) == 0

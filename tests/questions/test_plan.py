@@ -973,3 +973,24 @@ def test_a_motion_at_which_a_search_gives_up_is_judged_and_told(monkeypatch, unj
         kronbot.loads(SLIDER).plan({"q": 0.4}, duration=1.5, drive="motion")
     with pytest.raises(ComputationError, match=r"try more time, wider limits, or a goal that is nearer; the best"):
         kronbot.loads(SLIDER).plan({"q": 0.4}, duration=1.5, drive="motion", limits={"q_dot": 1})
+
+
+def test_rows_that_no_simulation_has_judged_tell_of_limits_on_the_way(monkeypatch):
+    """As those of a simulation do: a search that is stopped is soon beyond them."""
+    limited = two().description.source.text.replace("name: q1", "name: q1, limits: [-0.01, 1]")
+    stopped = searching.collocated
+
+    def collocated(*given):
+        found = stopped(*given)
+        found.q[3, 0] = -0.2
+        raise with_partial(Interrupted("stopped"), found)
+
+    def with_partial(error, found):
+        error.partial = found
+        return error
+
+    monkeypatch.setattr(searching, "collocated", collocated)
+    with pytest.raises(Interrupted) as error:
+        Robot(model(limited)).plan({"q1": 0.9}, duration=3, drive="motion")
+    told = [each for each in error.value.partial.warnings if "beyond its limit of -0.01" in each]
+    assert told and "no simulation has judged" in " ".join(error.value.partial.warnings)

@@ -16,6 +16,7 @@ from typing import cast
 import click
 
 from kronbot.cli.input.completion import STANDARD_INPUT
+from kronbot.cli.output.messages import quiet
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import Failure, UsageError, said
 from kronbot.records import dataclass
@@ -254,8 +255,7 @@ def tell(text: str) -> None:
 
 
 def _quiet() -> bool:
-    context = click.get_current_context(silent=True)
-    return context is None or bool(context.params.get("quiet"))
+    return click.get_current_context(silent=True) is None or quiet()
 
 
 def _folder(name: str) -> str:

@@ -88,8 +88,14 @@ def untold() -> Iterator[None]:
         _HELD_BACK.reset(before)
 
 
+def quiet() -> bool:
+    """Whether the command is to say nothing but errors."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.params.get("quiet"))
+
+
 def _warn(text: str) -> None:
-    if _HELD_BACK.get():
+    if _HELD_BACK.get() or quiet():
         return
     with suppress(OSError):  # stderr is full: nobody hears it, and the answer is as it is
         click.echo(text, err=True, color=colourful(sys.stderr))

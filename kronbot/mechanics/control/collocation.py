@@ -24,6 +24,7 @@ from kronbot.mechanics.control.planned import Plan, summed
 from kronbot.mechanics.control.repeated import Call, Repeated, derivatives, inlined
 from kronbot.mechanics.control.wanted import Arm, Wanted
 from kronbot.mechanics.control.watch import Watch
+from kronbot.system.silence import unheard
 
 # Radau IIA of three stages: the rows of its matrix, the last of which are the weights.
 _ROOT = np.sqrt(6.0)
@@ -55,8 +56,7 @@ BEYOND = "no plan is found: its speeds are too large or too small for double pre
 # So much the squares of changes count, in the search alone: they are of the order of one with it. And so much effort
 # counts beside what is left of vibration: among motions that leave as little one is taken.
 CHANGE, ASIDE = 1e-4, 1e-9
-# And beside what limits are passed by, which is told to two digits.
-BESIDE = 1e-4
+BESIDE = 1e-4  # and beside what limits are passed by, which is told to two digits
 
 
 def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | None, watch: Callable[[], None]) -> Plan:
@@ -80,7 +80,7 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     opti.solver("ipopt", options | derivatives(*problem.program, watch) | {"iteration_callback": met})
     solved = True
     try:
-        opti.solve()
+        unheard(opti.solve)
     except RuntimeError as failed:
         if out_of_memory(failed):
             raise
