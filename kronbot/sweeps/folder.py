@@ -9,9 +9,10 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain, compress
 from stat import S_ISREG
+from typing import BinaryIO
 
 from kronbot.errors import UsageError
 from kronbot.records import dataclass
@@ -89,11 +90,14 @@ class Folder:
                 try:
                     os.close(room.open(MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
                     room.make(NEW, 0o777 if before is None else 0o700)
-                    with closing(room.inner(NEW)) as inside:
-                        self._fill(inside, task, chunks)
+                    with closing(room.inner(NEW)) as inside, ExitStack() as held:
+                        replaced = None
+                        if before is not None and host.own(before):
+                            replaced = held.enter_context(closing(folder.inner(target.name)))
+                        self._fill(inside, replaced, task, chunks)
                         host.settle()
                         if before is not None:
-                            _inherit(inside, before)
+                            _inherit(inside, target, before)
                         mine = inside.status()
                     self._appear(target, room, mine, before)
                 finally:
@@ -125,18 +129,24 @@ class Folder:
                 room.remove(MARK)
             raise
 
-    def _fill(self, folder: host.Folder, task: Task, chunks: Chunks) -> None:
-        def written(name: str) -> int:
-            return folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    def _fill(self, folder: host.Folder, replaced: host.Folder | None, task: Task, chunks: Chunks) -> None:
+        """Files of the names of those in a folder that is ``replaced`` have their permissions."""
+
+        @contextmanager
+        def written(name: str) -> Iterator[BinaryIO]:
+            with open(folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+                if replaced is not None and (found := replaced.found(name)) is not None and S_ISREG(found.st_mode):
+                    replaced.hand_on(name, found, file.fileno())
+                yield file
 
         def write(name: str, content: bytes) -> None:
-            with open(written(name), "wb") as file:
+            with written(name) as file:
                 file.write(content)
 
         kept = task.kept
         single = [name not in kept.whole for name in kept.header]
         write(KEY, json.dumps(task.key).encode())
-        with open(written(TABLE), "wb") as table:
+        with written(TABLE) as table:
             table.write(as_csv([compress(kept.header, single)]))
             for row in chain.from_iterable(map(rows, chunks())):
                 table.write(as_csv([compress(row, single)]))
@@ -197,12 +207,12 @@ def _remove(folder: host.Folder, name: str, inside: host.Folder, parts: Sequence
         folder.remove_folder(name)
 
 
-def _inherit(inside: host.Folder, before: os.stat_result) -> None:
+def _inherit(inside: host.Folder, target: Target, before: os.stat_result) -> None:
     """Who may read the folder that is replaced may read this one, and nobody else."""
     if host.OWNERS:
         descriptor = inside.open(".", os.O_RDONLY)
         try:
-            host.inherit(descriptor, before)
+            target.folder.hand_on(target.name, before, descriptor)
         finally:
             os.close(descriptor)
 

@@ -85,6 +85,9 @@ class Folder:
         """Give a file a second name. Raises FileExistsError."""
         os.link(self._at(name), self._at(other))
 
+    def hand_on(self, name: str, found: os.stat_result, descriptor: int) -> None:
+        """Folders give their files permissions."""
+
     def writable(self) -> bool:
         """Whether files can be made in it."""
         return os.access(self._path, os.W_OK)
@@ -117,10 +120,6 @@ def exposed(found: os.stat_result) -> bool:
 def replaceable(found: os.stat_result, folder: os.stat_result) -> bool:
     """The system tells when it comes to that."""
     return True
-
-
-def inherit(descriptor: int, found: os.stat_result) -> None:
-    """Folders give their files permissions."""
 
 
 def settle() -> None:

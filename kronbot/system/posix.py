@@ -15,6 +15,8 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 
+from kronbot.system import rights
+
 # Whether files have owners, who alone may change them where they wish so.
 OWNERS = True
 # Signals beside Ctrl-C by which others ask for an end, with the time (s) within which a second one is the same request:
@@ -109,6 +111,10 @@ class Folder:
     def link(self, name: str, other: str) -> None:
         """Give a file a second name. Raises FileExistsError."""
         os.link(name, other, src_dir_fd=self._here, dst_dir_fd=self._here, follow_symlinks=False)
+
+    def hand_on(self, name: str, found: os.stat_result, descriptor: int) -> None:
+        """Owner and permissions of what was ``found`` there, to the open file that replaces it. Raises OSError."""
+        rights.inherit(descriptor, found, lambda: self.open(name, os.O_RDONLY), os.geteuid() == ROOT)
 
     def writable(self) -> bool:
         """Whether files can be made in it."""
@@ -217,16 +223,6 @@ def exposed(found: os.stat_result) -> bool:
 def replaceable(found: os.stat_result, folder: os.stat_result) -> bool:
     """Whether a file may be replaced: in a sticky folder (/tmp) only by its owner."""
     return not folder.st_mode & stat.S_ISVTX or os.geteuid() in (ROOT, found.st_uid, folder.st_uid)
-
-
-def inherit(descriptor: int, found: os.stat_result) -> None:
-    """Give a file the owner and permissions of the one that it replaces, and nobody more than that one gave."""
-    mode = stat.S_IMODE(found.st_mode) & 0o777
-    try:
-        os.fchown(descriptor, found.st_uid if os.geteuid() == ROOT else -1, found.st_gid)
-    except OSError:
-        mode &= ~stat.S_IRWXG  # of another group
-    os.fchmod(descriptor, mode)
 
 
 def settle() -> None:

@@ -158,7 +158,7 @@ class Target:
         if found is not None:
             if not stat.S_ISREG(found.st_mode):
                 raise OSError(errno.EINVAL, "what stands there is no file any more")
-            host.inherit(draft.descriptor, found)
+            self.folder.hand_on(self.name, found, draft.descriptor)
         status = os.fstat(draft.descriptor)
         draft.descriptor = host.before_renaming(draft.descriptor)
         return status

@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -314,6 +315,58 @@ def test_permissions(tmp_path, saved):
         os.umask(before)
 
 
+# (tag, permissions, user): owner, user 1003, group, mask, others.
+LISTED = [(1, 6, 0xFFFFFFFF), (2, 6, 1003), (4, 0, 0xFFFFFFFF), (16, 6, 0xFFFFFFFF), (32, 0, 0xFFFFFFFF)]
+ACCESS, TO_COME = "system.posix_acl_access", "system.posix_acl_default"
+
+
+def give_list(path, name=ACCESS):
+    """A list of access in which the group has nothing, though the mode's group bits are rw."""
+    content = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in LISTED)
+    try:
+        os.setxattr(path, name, content)
+    except (AttributeError, OSError):
+        pytest.skip("no lists of access here")
+    return content
+
+
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def test_lists_of_access_stay(tmp_path, saved):
+    path = tmp_path / "new.json"
+    path.touch()
+    content = give_list(path)
+    for new in (b"new", b"newer"):
+        saved("new.json", new, overwrite=True)
+        assert path.read_bytes() == new and os.getxattr(path, ACCESS) == content and mode_of(path) == 0o660
+
+
+def test_a_folder_gives_nobody_more_than_the_file_that_is_replaced(tmp_path, saved):
+    path = tmp_path / "new.json"
+    path.touch()
+    path.chmod(0o640)
+    give_list(tmp_path, TO_COME)
+    saved("new.json", b"new", overwrite=True)
+    assert os.listxattr(path) == [] and mode_of(path) == 0o640
+
+
+@pytest.mark.parametrize("call", ["getxattr", "setxattr"])
+def test_a_list_of_access_that_cannot_be_kept_leaves_its_owner_alone(tmp_path, saved, monkeypatch, call):
+    """Its mask is not for the group."""
+
+    def refused(*given):
+        raise PermissionError(1, "Operation not permitted")
+
+    path = tmp_path / "new.json"
+    path.touch()
+    give_list(path)
+    monkeypatch.setattr(os, call, refused)
+    saved("new.json", b"new", overwrite=True)
+    assert path.read_bytes() == b"new" and mode_of(path) == 0o600
+
+
 def test_links_are_followed(tmp_path, saved):
     """The link stays, its target is written, the temporary file is on the target's file system."""
     (tmp_path / "far").mkdir()
@@ -459,6 +512,12 @@ def test_files_of_others(shared, saved):
     assert by(ALICE, lambda: saved(shared / "open" / "run.csv", b"new", overwrite=True)) == ""
     status = (shared / "open" / "run.csv").stat()
     assert (status.st_uid, stat.S_IMODE(status.st_mode)) == (ALICE, 0o604)
+    # Nor do those of the group before get more as others than they had.
+    (shared / "open" / "denied.csv").touch()
+    os.chown(shared / "open" / "denied.csv", 0, MALLORY)
+    (shared / "open" / "denied.csv").chmod(0o604)
+    assert by(ALICE, lambda: saved(shared / "open" / "denied.csv", b"new", overwrite=True)) == ""
+    assert mode_of(shared / "open" / "denied.csv") == 0o600
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -281,7 +281,7 @@ def test_a_kill_at_any_step_leaves_nothing_for_good(tmp_path, monkeypatch, repla
 
     key = json.dumps(swept(Cheap(), {"EI": [1]}).task.key)
 
-    def fill(self, inside, content, chunks):
+    def fill(self, inside, replaced, content, chunks):
         for name, text in (("sweep.json", key), ("cases.csv", "case,EI\n1,1\n"), ("1.json", content)):
             with open(inside.open(name, os.O_WRONLY | os.O_CREAT), "w") as file:
                 file.write(text)
@@ -670,6 +670,20 @@ def test_a_folder_that_replaces_a_private_one_is_as_private(tmp_path, monkeypatc
     os.mkdir("out", 0o700)
     assert run(words) == 0 and stat.S_IMODE(os.stat("out").st_mode) == 0o700
     assert run([*words, "--overwrite"]) == 0 and stat.S_IMODE(os.stat("out").st_mode) == 0o700
+    # So are its files, each by its name; one of a new name is like any other.
+    modes = {"1.npz": 0o600, "cases.csv": 0o640, "sweep.json": 0o400}
+    for name, mode in modes.items():
+        os.chmod(f"out/{name}", mode)
+    os.remove("out/2.npz")
+    before = os.umask(0o022)
+    try:
+        assert run([*words, "--overwrite"]) == 0
+    finally:
+        os.umask(before)
+    assert {name: stat.S_IMODE(os.stat(f"out/{name}").st_mode) for name in os.listdir("out")} == {
+        **modes,
+        "2.npz": 0o644,
+    }
     os.mkdir("out/1.npz.d")
     os.rename("out/1.npz.d", "out/3.npz")  # a folder, and no file of a sweep
     assert run([*words, "--overwrite"]) == 2 and os.path.isdir("out/3.npz")
