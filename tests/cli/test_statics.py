@@ -207,12 +207,12 @@ def test_angles_in_degrees_are_doubted(tmp_path, capsys):
     user's, of a range one that stands there."""
     file = tmp_path / "two.yaml"
     file.write_text(TWO_JOINTS)
-    assert run(["statics", str(file), "--angles", "q1=0:90:30", "--quiet"]) == 0
+    assert run(["statics", str(file), "--angles", "q1=0:90:30"]) == 0
     assert "warning: --angles: q1 = 90 is beyond 2 pi: is it in degrees? (write 90*deg)" in capsys.readouterr().err
     for values in ("0,pi/2,90", "-pi:90:pi/2"):
-        assert run(["statics", str(file), "--angles", f"q1={values}", "--quiet"]) == 0
+        assert run(["statics", str(file), "--angles", f"q1={values}"]) == 0
         assert "--angles: q1 = 90 is beyond" in capsys.readouterr().err
-    assert run(["statics", str(file), "--angles", "q1=0:90*deg:30*deg", "--quiet"]) == 0
+    assert run(["statics", str(file), "--angles", "q1=0:90*deg:30*deg"]) == 0
     assert "degrees" not in capsys.readouterr().err
     file.write_text(TWO_JOINTS.replace("[0, 1]", "[-180, 0]"))
     assert run(["check", str(file)]) == 0
