@@ -230,11 +230,14 @@ def _behind_motion(begun: Begun, rested: Array, progress: Callable[[float], None
     if behind.finer == 1 or run.samples >= most or wanted > GUESSED * most:
         return behind, None
     finer = replace(run, samples=min(math.ceil(wanted), most), step=run.duration)
-    again = Course(begun_of(robot, finer, system, integrator(run.solver, system.ode, run.tolerances)), progress)
+    idle: Idle[Integrator] = _idle(robot, run, system, 1)
+    solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
+    again = Course(begun_of(robot, finer, system, solver), progress)
     with interruptions() as met:
         again.alone(met)
     if again.error is not None:
         return behind, Interrupted(SAMPLING) if isinstance(again.error, Interrupted) else None
+    idle.append(solver)
     return _behind_motion(again.begun, np.concatenate(again.found)[again.begun.wanted.resting], progress)
 
 
