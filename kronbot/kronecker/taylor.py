@@ -11,7 +11,7 @@ n^k columns for each column of A. :func:`directional` never forms these: its ter
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial, reduce
 from itertools import zip_longest
 from typing import Any
 
@@ -207,9 +207,9 @@ def _apply(code: int, series: list[Series], order: int) -> Series:
     slopes = _series(_slopes(code, len(series), varying), [[a[:order] for a in series]], order - 1)
     rate: Series = []
     for slope, place in zip(slopes, varying, strict=True):
-        inner = [k * c for k, c in enumerate(series[place])][1:]
+        inner = [_times(SX(k), c) for k, c in enumerate(series[place])][1:]
         rate = _combined(casadi.OP_ADD, rate, _product(order - 1, slope, inner))
-    return _trimmed(result + [c / (k + 1) for k, c in enumerate(rate)])
+    return _trimmed(result + [SX.binary(casadi.OP_DIV, c, SX(k + 1)) for k, c in enumerate(rate)])
 
 
 @cache
@@ -225,6 +225,10 @@ def _operation(code: int, values: Sequence[SX]) -> SX:
     return SX.unary(code, *values) if len(values) == 1 else SX.binary(code, *values)
 
 
+# The same as the operators * and +, which look for the types that both operands have, eight times as long as this.
+_times, _plus = (partial(SX.binary, code) for code in (casadi.OP_MUL, casadi.OP_ADD))
+
+
 def _combined(code: int, *series: Series) -> Series:
     """A linear operation: term by term."""
     return [_operation(code, terms) for terms in zip_longest(*series, fillvalue=SX(0))]
@@ -232,7 +236,7 @@ def _combined(code: int, *series: Series) -> Series:
 
 def _product(order: int, a: Series, b: Series) -> Series:
     return [
-        sum((a[i] * b[k - i] for i in range(max(0, k + 1 - len(b)), min(k + 1, len(a)))), start=SX(0))
+        reduce(_plus, (_times(a[i], b[k - i]) for i in range(max(0, k + 1 - len(b)), min(k + 1, len(a)))), SX(0))
         for k in range(min(order + 1, len(a) + len(b) - 1))
     ]
 
@@ -241,8 +245,9 @@ def _quotient(order: int, a: Series, b: Series) -> Series:
     """c = a / b from a = b c, term by term."""
     c: Series = []
     for k in range(order + 1 if len(b) > 1 else len(a)):
-        known = sum((b[i] * c[k - i] for i in range(1, min(k + 1, len(b)))), start=SX(0))
-        c.append(((a[k] if k < len(a) else SX(0)) - known) / b[0])
+        known = reduce(_plus, (_times(b[i], c[k - i]) for i in range(1, min(k + 1, len(b)))), SX(0))
+        left = SX.binary(casadi.OP_SUB, a[k] if k < len(a) else SX(0), known)
+        c.append(SX.binary(casadi.OP_DIV, left, b[0]))
     return c
 
 

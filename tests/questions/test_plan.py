@@ -20,6 +20,7 @@ from kronbot.errors import ComputationError, Interrupted, MeasurementError, Usag
 from kronbot.floats import percent
 from kronbot.library.robot import Robot
 from kronbot.mechanics.control import collocation
+from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.questions import judgement, keeping, posed, searching
 from kronbot.questions.plan import outline
 from kronbot.system.platform import host
@@ -794,8 +795,10 @@ def random_arm(seed):
 
 @pytest.fixture
 def unjudged(monkeypatch):
-    """What a finer model makes of a plan takes most of its time, and is looked at elsewhere."""
+    """What a finer model makes of a plan takes most of its time, and is looked at elsewhere; plans that are wanted to
+    1e-5 are simulated to less than by default, too."""
     monkeypatch.setattr(judgement, "judged", lambda *given: {})
+    monkeypatch.setattr(judgement, "FINE", Tolerances(1e-8, 1e-10))
 
 
 @pytest.mark.parametrize("seed", thinned([0, 4], [0]))
