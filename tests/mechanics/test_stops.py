@@ -301,7 +301,7 @@ simulate:
 """
 
 
-@pytest.mark.parametrize("solver", [rare("cvodes"), "rodas", rare("dop853"), rare("radau")])
+@pytest.mark.parametrize("solver", [rare("cvodes"), "rodas", rare("dop853")])
 def test_energy_is_balanced_with_everything_that_takes_and_gives(solver):
     """A shaft, a beam, friction, stops, an element, forces from outside: at the tolerances of runs by default."""
     run = loaded(SHAKEN).simulate(q={"q1": -1.4}, qd={"q1": 3}, duration=0.6, solver=solver)
@@ -528,7 +528,7 @@ ROPE, SPRING = (
 )
 CONTROLLED = """
 endpoint: {link: a}
-simulate: {duration: 3, step: 3, drive: {ya: {pd: {kp: 2000, kd: 250, target: 1.2}}}}
+simulate: {duration: 1.6, step: 1.6, drive: {ya: {pd: {kp: 2000, kd: 250, target: 1.2}}}}
 control:
   yb: {pid: {kp: 2000, kd: 250}, target: 1.2}
   yc: {pid: {kp: 2000, kd: 250}, target: 1.2, gravity: flexible}

@@ -544,7 +544,8 @@ def test_the_same_question_has_the_same_answer_after_others(text, order, monkeyp
     monkeypatch.setattr(design, "ROWS", 20)
     questions = {asked: ask for asked, ask in QUESTIONS.items() if "control" in text or asked != "closed"}
     alone = {asked: ask(loads(text, order=order)) for asked, ask in questions.items()}
-    for order_of_questions in (list(questions), list(questions)[::-1])[text in (MEASURED, HELD) :]:
+    orders = {MEASURED: [-1], HELD: [-1], ALONG: [1], SAGGING: [1, -1]}[text]
+    for order_of_questions in (list(questions)[::way] for way in orders):
         robot = loads(text, order=order)
         for asked in order_of_questions:
             assert questions[asked](robot) == alone[asked], asked

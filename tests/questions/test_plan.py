@@ -136,7 +136,7 @@ def test_torques_nearest_to_those_of_a_motion_have_the_impulses_of_its_steps(mon
 
 
 @pytest.mark.slow
-def test_torques_of_an_arm_without_damping_keep_limits(tmp_path):
+def test_torques_of_an_arm_without_damping_keep_limits(tmp_path, coarse):
     """A beam on a turning hub: rates are held in, which rise within the steps, at a third of them, too."""
     within = {"effort_limits": {"q1": 7}, "limits": {"q1_dot": 2.0}}
     found = Robot(model(ARM.replace("-9.81", "0"))).plan({"q1": 1}, duration=1, least="nearest", **within)
@@ -152,7 +152,7 @@ def test_torques_of_an_arm_without_damping_keep_limits(tmp_path):
 
 
 @pytest.mark.slow
-def test_where_the_least_effort_is_lost_the_nearest_to_a_motion_is_told(monkeypatch):
+def test_where_the_least_effort_is_lost_the_nearest_to_a_motion_is_told(monkeypatch, coarse):
     monkeypatch.setitem(collocation.SOON, "effort", 0)
     found = two().plan({"q1": 1}, duration=3)
     assert found.summary["complete"] and found.summary["least"] == "nearest" and found.summary["end_error"] < 1e-5
@@ -189,12 +189,12 @@ def test_least_effort_falls_where_that_is_less(duration, falls, most, unjudged):
 
 
 @pytest.mark.slow
-def test_what_a_short_plan_leaves_is_what_it_leaves_for_long():
+def test_what_a_short_plan_leaves_is_what_it_leaves_for_long(coarse):
     """A swing and less is watched, or many: what beam modes (polynomials, by Ritz) have of the motion of their root,
     the integral of qdd exp(i w t). Two periods are watched without --after, and less than half of one is told."""
     text = kronbot.load("khang").description.source.text.partition("\nsimulate:")[0].replace("g: 9.81", "g: 0")
     robot, wish = Robot(model(text)), {"duration": 0.45, "drive": "motion"}
-    runs = [robot.plan({"qa": 0.05}, **wish, **after) for after in ({}, {"after": 10}, {"after": 0.3}, {"after": 0.2})]
+    runs = [robot.plan({"qa": 0.05}, **wish, **after) for after in ({}, {"after": 4}, {"after": 0.3}, {"after": 0.2})]
     left = [run.summary["residual_amplitude"] for run in runs]
     assert left[:3] == pytest.approx([left[1]] * 3, rel=5e-3) and left[3] < left[1]
     assert ["slowest vibration swings once in 0.52 s" in "".join(run.warnings) for run in runs] == [False] * 3 + [True]
@@ -322,7 +322,7 @@ def test_a_piece_of_work_that_would_end_long_after_a_deadline_is_not_begun(secon
 
 
 @pytest.mark.slow
-def test_what_a_search_has_found_outlasts_later_ones(monkeypatch):
+def test_what_a_search_has_found_outlasts_later_ones(monkeypatch, coarse):
     """Motions, torques nearest to theirs, torques of least effort: no later step of the search loses what there is."""
     left, robot, found = ending(monkeypatch), two(), list[str]()
     steps = 1
@@ -523,7 +523,7 @@ def test_what_cannot_be_planned_is_refused():
 
 
 @pytest.mark.slow
-def test_no_motor_follows_a_joint_that_is_left_alone():
+def test_no_motor_follows_a_joint_that_is_left_alone(coarse):
     """What its plan leaves of vibration is not what motors would: where all joints are driven it is told."""
     beam = "{length: 1, mass: 1, EI: {z: 10}, modes: {v: 1}}"
     mast = f"  - {{name: mast, parent: world, joint: {{type: fixed}}, pose: {{}}, flexible: {beam}}}\n"
@@ -579,7 +579,7 @@ def test_a_rigid_joint_that_follows_the_smoothest_motion(unjudged):
 
 
 @pytest.mark.slow
-def test_arms_of_a_range_come_to_rest_under_one_motion(tmp_path):
+def test_arms_of_a_range_come_to_rest_under_one_motion(tmp_path, coarse):
     """Of a motor that follows plan.csv; links at the ends of the range, and nearly so between."""
     text = TWO.replace("ELASTIC", SPRING).replace("links:", "parameters: {m: 1}\nlinks:").replace("mass: 1", "mass: m")
     found = Robot(model(text)).plan({"q1": 1}, duration=8, drive="motion", robust={"m": [0.7, 1.4]})
@@ -794,11 +794,15 @@ def random_arm(seed):
 
 
 @pytest.fixture
-def unjudged(monkeypatch):
-    """What a finer model makes of a plan takes most of its time, and is looked at elsewhere; plans that are wanted to
-    1e-5 are simulated to less than by default, too."""
-    monkeypatch.setattr(judgement, "judged", lambda *given: {})
+def coarse(monkeypatch):
+    """Plans that are wanted to 1e-5 are simulated to less than by default."""
     monkeypatch.setattr(judgement, "FINE", Tolerances(1e-8, 1e-10))
+
+
+@pytest.fixture
+def unjudged(coarse, monkeypatch):
+    """What a finer model makes of a plan takes most of its time, and is looked at elsewhere."""
+    monkeypatch.setattr(judgement, "judged", lambda *given: {})
 
 
 @pytest.mark.parametrize("seed", thinned([0, 4], [0]))
@@ -944,22 +948,23 @@ links:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("asked", [{}, {"limits": {"x_dot": 0.26}}])
-def test_a_plan_in_other_units_is_the_same_and_takes_as_many_iterations(asked, unjudged):
-    """One robot in metres and radians, and in millimetres, micrograms and milliseconds."""
+@pytest.mark.parametrize(
+    ("asked", "others"), [({}, (1e-3, 1e-9, 1e-3)), ({"limits": {"x_dot": 0.26}}, (1e3, 1e6, 1e2))]
+)
+def test_a_plan_in_other_units_is_the_same_and_takes_as_many_iterations(asked, others, unjudged):
+    """One robot in metres and radians, and in millimetres, micrograms and milliseconds, or in what is larger."""
     found = []
-    for L, M, T in ((1, 1, 1), (1e-3, 1e-9, 1e-3), (1e3, 1e6, 1e2)):
+    for L, M, T in ((1, 1, 1), others):
         limits = {name: value * L / T for name, value in asked.get("limits", {}).items()}
         robot = kronbot.loads(SLIDER).with_parameters(L=L, M=M, T=T)
         plan = robot.plan({"x": 0.2 * L, "q": 0.4}, duration=1.5 * T, drive="motion", limits=limits)
         energy = M * L**2 / T**2
         units = {"t": T, "x": L, "q": 1, "finger.v1": L, "torque.q": energy, "torque.x": energy / L}
         found.append((plan.summary["iterations"], {name: plan[name] / unit for name, unit in units.items()}))
-    (many, plain), *others = found
-    for iterations, series in others:
-        assert abs(iterations - many) <= 2
-        for name, values in plain.items():
-            assert np.abs(series[name] - values).max() < 1e-5 * np.abs(values).max(), name
+    (many, plain), (iterations, series) = found
+    assert abs(iterations - many) <= 2
+    for name, values in plain.items():
+        assert np.abs(series[name] - values).max() < 1e-5 * np.abs(values).max(), name
 
 
 @pytest.mark.slow
