@@ -85,6 +85,7 @@ class Cvodes(Integrator):
         if without:
             self.options |= {"newton_scheme": "gmres", "use_preconditioner": False, "max_krylov": KRYLOV}
         self.grids: dict[tuple[tuple[float, ...], str, float, _Codes], casadi.Function] = {}
+        self.problems: dict[_Codes, dict[str, MX]] = {}
         self.use(*self.rates.groups)
 
     def begin(
@@ -182,8 +183,10 @@ class Cvodes(Integrator):
         if place not in self.grids:
             if len(self.grids) == KEPT:
                 del self.grids[next(iter(self.grids))]
+            if codes not in self.problems:
+                self.problems = {codes: self.rates.by(codes)}
             options: dict[str, Any] = self.options | {"linear_multistep_method": family, "step0": first}
-            self.grids[place] = casadi.integrator("piece", "cvodes", self.rates.by(codes), 0.0, list(grid), options)
+            self.grids[place] = casadi.integrator("piece", "cvodes", self.problems[codes], 0.0, list(grid), options)
         return self.grids[place]
 
 
