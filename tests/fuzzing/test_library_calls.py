@@ -17,6 +17,8 @@ import kronbot
 from kronbot.description.wording import Entries
 from kronbot.errors import KronbotError, UsageError
 from kronbot.library import arguments, designing, fit
+from kronbot.mechanics.motion.integration import Tolerances
+from kronbot.questions import judgement
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +28,9 @@ def caller(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    """What never ends is given up after fewer entries than elsewhere."""
+    """What never ends is given up after fewer entries than elsewhere, and plans are judged by less than there."""
     monkeypatch.setattr(arguments, "ENTRY_LIMIT", 1000)
+    monkeypatch.setattr(judgement, "FINE", Tolerances(1e-7, 1e-9))
 
 
 def test_the_plan_is_complete():

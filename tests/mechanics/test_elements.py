@@ -16,7 +16,7 @@ from kronbot.errors import ComputationError, DescriptionError
 
 @drawn(
     1,
-    5,
+    3,
     robots(max_links=3, max_coordinates=6, joined=True)
     | robots(max_links=2, max_coordinates=3, joined=True, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),

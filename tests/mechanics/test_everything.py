@@ -35,7 +35,7 @@ EVERYTHING = (
 )
 
 
-@drawn(2, 5, *EVERYTHING)
+@drawn(2, 4, *EVERYTHING)
 def test_linear_models_are_derivatives_of_the_lagrangian(robot, order, seed):
     """M_L, D_L, K_L about any motion by central differences of the forces that the oracle needs for it."""
     q, qd, qdd = random_state(robot, order, seed)
@@ -58,7 +58,7 @@ def test_linear_models_are_derivatives_of_the_lagrangian(robot, order, seed):
         assert np.abs(found[word].reshape(wanted.shape) - wanted).max() < 1e-6 * (np.abs(wanted).max() + size), word
 
 
-@drawn(1, 5, *EVERYTHING)
+@drawn(1, 3, *EVERYTHING)
 def test_poles_are_those_of_differences_of_the_lagrangian(robot, order, seed):
     """s^2 M + s D + K of the oracle, at rest or falling where nothing is deformed, is singular at every pole."""
     ours = kronbot.loads(to_yaml(robot), order=str(order))
@@ -96,7 +96,7 @@ def test_poles_are_those_of_differences_of_the_lagrangian(robot, order, seed):
 
 
 @pytest.mark.skipif(CC is None, reason="needs a C compiler")
-@drawn(1, 3, *EVERYTHING)
+@drawn(1, 2, *EVERYTHING)
 def test_exported_and_native_code_have_the_numbers_of_the_library(robot, order, seed):
     """C to rounding, native code to the last bit."""
     ours = kronbot.loads(to_yaml(robot), order=str(order))

@@ -25,7 +25,7 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 
 @drawn(
     1,
-    5,
+    3,
     robots(max_links=3, max_coordinates=5, floating=True) | robots(max_links=2, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
     st.integers(0, 10**6),
@@ -116,7 +116,7 @@ def in_pinocchio(robot):
 
 
 @pytest.mark.slow
-@drawn(1, 5, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
+@drawn(1, 3, robots(max_links=6, flexible=False, floating=True), st.integers(0, 10**6))
 def test_equations_of_motion_are_those_of_the_free_flyer_of_pinocchio(robot, seed):
     """M, forces, accelerations and momenta of random rigid trees, after the change from angles and rates to twists."""
     pin = pytest.importorskip("pinocchio")
@@ -664,7 +664,7 @@ def test_native_code_gives_the_same_bytes():
     for choice in ("off", "on"):
         with policy.native(choice):
             fresh = kronbot.loads(robot)
-            run = fresh.simulate(duration=2, step=0.2, qd={"base.ry": 1.3, "base.rx": 0.3, "q2": 1}, rtol=1e-6)
+            run = fresh.simulate(duration=1, step=0.1, qd={"base.ry": 1.3, "base.rx": 0.3, "q2": 1}, rtol=1e-6)
             answers.append((fresh.jacobian(q=rows, generalized=True), fresh.dynamics(q=rows, qd=rows), run))
     assert np.abs(np.cos(run["base.ry"])).min() < 0.5
     for interpreted, native in zip(*answers, strict=True):

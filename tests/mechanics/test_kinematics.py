@@ -54,7 +54,7 @@ def test_stacker_has_the_reference_numbers():
 
 @drawn(
     2,
-    5,
+    4,
     robots() | robots(max_links=3, max_coordinates=4, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
     st.integers(0, 10**6),

@@ -81,7 +81,7 @@ def test_sections_of_few_gentle_shapes_spin_to_rounding():
         assert np.abs((found - M) / np.sqrt(np.outer(np.diag(M), np.diag(M)))).max() < 1e-12
 
 
-@drawn(2, 5, robots(max_coordinates=10), st.sampled_from([0, 1, 2]), st.integers(0, 10**6))
+@drawn(2, 4, robots(max_coordinates=10), st.sampled_from([0, 1, 2]), st.integers(0, 10**6))
 def test_recursion_composite_and_lagrangian_agree(robot, order, seed):
     """Random trees of revolute, prismatic and fixed joints, rigid and flexible links, all shapes, gravity, damping."""
     check_against_lagrangian(robot, order, seed)
@@ -93,7 +93,6 @@ def test_recursion_composite_and_lagrangian_agree(robot, order, seed):
         rare("canadarm", 2),
         ("torso", 0),
         rare("puma560", 0),
-        *(rare(name, 1) for name in ("arm in space", "piedboeuf")),
         *(rare(name, 2) for name in ("arm in space", "piedboeuf", "spatial", "torso")),
     ],
 )
@@ -109,7 +108,7 @@ def test_the_exact_order_agrees_with_the_lagrangian(name):
     check_against_lagrangian(SPATIAL_ARM if name == "arm in space" else shipped(name), "exact", seed=3, same=1e-8)
 
 
-@drawn(2, 6, st.data(), st.sampled_from([1, 2]))
+@drawn(2, 4, st.data(), st.sampled_from([1, 2]))
 def test_prescribed_joints_get_the_torque_of_inverse_dynamics(data, order):
     """Hybrid recursion: with some joint accelerations given, forward then inverse dynamics returns the free forces."""
     robot = model(data.draw(robots(max_coordinates=8)), str(order))

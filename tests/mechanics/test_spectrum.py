@@ -72,7 +72,7 @@ def graded(rng, n, decades, kind):
 
 
 @pytest.mark.parametrize("kind", ["undamped", "damped", "gyroscopic", "follower", "indefinite"])
-@pytest.mark.parametrize("decades", [rare(0), rare(7), rare(14), 20])
+@pytest.mark.parametrize("decades", [rare(0), rare(10), 20])
 def test_graded_systems_against_many_digits(kind, decades):
     """Every pole within its error, and right to 1e-6 and far better, from the fastest to the slowest."""
     rng = np.random.default_rng(decades)
@@ -357,7 +357,7 @@ def test_poles_stand_in_the_order_of_their_size():
         assert sizes[0] == 0 and sizes == sorted(sizes)
 
 
-@pytest.mark.parametrize("seeds", [range(1), rare(range(1, 6))])
+@pytest.mark.parametrize("seeds", [range(1), rare(range(1, 4))])
 @pytest.mark.parametrize("kind", [rare("undamped"), "gyroscopic", rare("damped")])
 def test_free_directions_that_share_their_largest_entry_are_all_taken_out(kind, seeds):
     """K of small rank, exact in integers, scaled unevenly: no direction overwrites another, no energy is doubted."""

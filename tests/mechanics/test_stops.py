@@ -23,7 +23,7 @@ from kronbot.questions.initial_state import initial_state, matrices
 
 @drawn(
     2,
-    5,
+    4,
     robots(max_links=3, max_coordinates=5, joined=True, stopped=True, yielding=True)
     | robots(max_links=2, max_coordinates=3, joined=True, stopped=True, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),

@@ -19,7 +19,6 @@ MODES = [
     ("clamped-free", {"w": 4}),
     ("clamped-free", {"v": 10}),
     ("craig-bampton", {"v": 3, "w": 1, "torsion": 1}),
-    rare("clamped-free", {"v": 2, "w": 2, "torsion": 2}),
     rare("clamped-free", {"v": 3, "w": 4, "torsion": 1}),
     rare("craig-bampton", {"v": 4, "w": 3, "torsion": 2}),
     rare("clamped-free", {"v": 14}),

@@ -227,7 +227,7 @@ def build_matrices(robot):
     ("order", "modes", "tables"),
     [
         ("2", SPATIAL, (21, 41)),
-        *(rare(order, SPATIAL, (21, 41, 81)) for order in ORDERS[1:]),
+        *(rare(order, SPATIAL, (21, 41) if order == "exact" else (21, 41, 81)) for order in ORDERS[1:]),
     ],
 )
 def test_errors_fall_with_the_fourth_power_of_the_distance_of_rows(tmp_path, order, modes, tables):
@@ -474,7 +474,7 @@ class TableLagrangian(oracles.Lagrangian):
         self.particles += [(beam.mass * w, p + r @ (root + at)) for w, (at, _) in zip(weights, sections, strict=True)]
 
 
-@drawn(1, 4, robots(max_links=2, max_coordinates=6), st.integers(0, 10**6), st.integers(12, 20))
+@drawn(1, 3, robots(max_links=2, max_coordinates=6), st.integers(0, 10**6), st.integers(12, 20))
 def test_random_tables_recursion_and_lagrangian_agree(tmp_path_factory, robot, seed, rows):
     """Splines at order 2 with everything around them: trees, roots, damping, hubs, payloads, gravity."""
     folder = tmp_path_factory.mktemp("tables")

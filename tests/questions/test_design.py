@@ -212,7 +212,7 @@ def test_disk_margins_of_several_inputs():
     assert disk_margin(A, B, K)[0] == pytest.approx(min(alone)[0], rel=1e-4)
 
 
-@pytest.mark.parametrize("inputs", [2, rare(3), rare(5)])
+@pytest.mark.parametrize("inputs", [2, rare(3), rare(4)])
 def test_disk_margins_of_the_best_feedback(inputs):
     """Inputs with an f each: the best feedback has 2/3 whatever its efforts weigh, units of inputs do not matter."""
     rng = np.random.default_rng(4)
@@ -308,10 +308,10 @@ def test_wrong_wishes(arm, given, said):
 @pytest.mark.slow
 def test_gains_of_rows_are_those_of_every_posture(arm, tmp_path):
     """A schedule: stacks of gains and margins by posture, also of a file of rows; a row that fails ends it."""
-    angles = [-0.4, 0.1, 0.6]
+    angles = [-0.4, 0.6]
     given = {"lqr": True, "weights": {"q1": 3.0, "q2": 1.0}}
     found = arm.design(q={"q1": 0.4, "q2": angles}, **given)
-    assert found["K"].shape[0] == 3 and "cost_simulated" not in found.summary and found.summary["cases"] == 3
+    assert found["K"].shape[0] == 2 and "cost_simulated" not in found.summary and found.summary["cases"] == 2
     for i, angle in enumerate(angles):
         one = arm.design(q={"q1": 0.4, "q2": angle}, **given)
         for name in ("K", "gains", "poles", "P"):
@@ -327,7 +327,7 @@ def test_gains_of_rows_are_those_of_every_posture(arm, tmp_path):
     with np.load(tmp_path / "schedule.npz") as schedule:
         assert schedule["gains"] == pytest.approx(found["gains"], rel=1e-12)
     shapers = arm.design(q={"q2": angles}, shaper="zv")
-    assert shapers["impulses"].shape == (3, 2, 2) and "margins" not in shapers.arrays
+    assert shapers["impulses"].shape == (2, 2, 2) and "margins" not in shapers.arrays
 
 
 def interrupting(monkeypatch, module):

@@ -180,7 +180,6 @@ THROUGH = "{type: via-points, through: [[2, 0], [2.2, 1], [2.3, 0.5], [2.4, 1]],
         (TRAPEZOID, "cvodes"),
         rare(THROUGH, "rodas"),
         rare(TRAPEZOID, "radau"),
-        rare(THROUGH, "cvodes"),
     ],
 )
 def test_a_short_motion_late_in_a_run_is_not_stepped_over(solver, motion, tmp_path):

@@ -703,7 +703,8 @@ def demand_best(answer, names, steps, errors):
 @pytest.mark.parametrize("measured", ["motor", "link", "both"])
 def test_shafts_begin_where_the_fit_finds_them(measured):
     """Slack unless both sides are measured, whatever the noise of the first row: as least squares of its equations."""
-    t, rng = np.linspace(0, 0.6, 31), np.random.default_rng(3)
+    # A search along the floor of a valley, which links alone have, takes long.
+    t, rng = np.linspace(0, 0.6, 16 if measured == "link" else 31), np.random.default_rng(3)
     names, sigma = {"motor": ["q1.motor"], "link": ["q1"], "both": ["q1", "q1.motor"]}[measured], 2e-3
     sides = [["q1", "q1.motor"].index(name) for name in names]
     true, start = [200, 0.3, 0.3], [-0.6] + [-0.58] * (measured == "both")

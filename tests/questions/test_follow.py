@@ -13,6 +13,7 @@ from kronbot.cli.main import run
 from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.control import inversion
+from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.questions import following, judgement
 from kronbot.questions.plan import outline
 
@@ -64,6 +65,12 @@ def exact(robot, y, times):
         for i in range(len(x) - 1):
             x[i + 1] = np.exp(s) * x[i] + first * g[i] + second * (g[i + 1] - g[i])
     return (moved @ y[None] + still @ (vectors @ found).real[:m]).T, values
+
+
+@pytest.fixture
+def coarse(monkeypatch):
+    """Paths are followed to 1e-5: what judges that knows motions to less than by default."""
+    monkeypatch.setattr(judgement, "FINE", Tolerances(1e-8, 1e-10))
 
 
 @pytest.mark.slow
@@ -120,7 +127,7 @@ def test_a_rigid_arm_follows_without_anything_before_or_after():
 
 
 @pytest.mark.slow
-def test_constant_forces_act_on_a_beam_that_follows():
+def test_constant_forces_act_on_a_beam_that_follows(coarse):
     """A force on its tip is carried by its torque throughout; at both ends it rests."""
     t = np.linspace(0, 1, 101)
     path = {"t": t, "endpoint.y": 0.1 * smooth(t)}
@@ -155,7 +162,7 @@ def test_a_path_is_a_file_of_the_command_line(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_paths_that_cannot_be_followed_are_refused():
+def test_paths_that_cannot_be_followed_are_refused(coarse):
     robot, t = Robot(model(BOOM)), np.linspace(0, 1, 101)
     good = {"t": t, "endpoint.y": 0.1 * smooth(t)}
     for given, said in (
@@ -231,7 +238,7 @@ links:
 
 
 @pytest.mark.slow
-def test_where_torques_cannot_move_the_tip_is_told():
+def test_where_torques_cannot_move_the_tip_is_told(coarse):
     """Where a deflection turns the sign of the determinant they ring, or no motion is found; a mode less is smooth."""
     s, said = np.linspace(0, 1, 61), "torques do not accelerate endpoint.x, endpoint.y in some direction: they ring"
     first = 0.5 * np.array([np.cos(0.3) + np.cos(1.2), np.sin(0.3) + np.sin(1.2)])
@@ -250,7 +257,7 @@ def test_where_torques_cannot_move_the_tip_is_told():
 
 
 @pytest.mark.slow
-def test_limits_that_a_path_exceeds_are_told():
+def test_limits_that_a_path_exceeds_are_told(coarse):
     """Of torques, of coordinates and of outputs; those that it keeps are not."""
     robot, t = Robot(model(BOOM)), np.linspace(0, 1, 101)
     path = {"t": t, "endpoint.y": 1e-3 * smooth(t)}
