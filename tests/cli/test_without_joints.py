@@ -124,7 +124,7 @@ SWEEPS = [
         ("plan", "--to q1=1 --duration 1"),
     ]
     for over in (
-        "L=1,2", "L=1,2 --plot out.png", "L=1,2 -o out.npz", "L=1,2 -o out/", "L~uniform(1,2) --sample 4 --indices",
+        "L=1,2", "L=1,2 --plot out.png", "L=1,2 -o out.npz", "L=1,2 -o out/", "L~uniform(1,2) --sample 2 --indices",
         "beam.v1=0,0.01", "force.y=0,1", "q1=0,1",
     )
 ]  # fmt: skip

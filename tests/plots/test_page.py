@@ -27,6 +27,7 @@ from kronbot.mechanics.multibody.rotations import of_roll_pitch_yaw
 from kronbot.plots.page import decimated, document, pages
 from kronbot.plots.page import robot as shown_robot
 from kronbot.plots.page.robot import Shown
+from kronbot.questions import judgement
 from kronbot.questions.verdict import AN_INSTANT
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -148,8 +149,9 @@ def test_the_drawn_tip_is_that_of_the_series(opened, name, order):
 
 
 @pytest.mark.slow
-def test_a_plan_moves_as_planned(opened, tmp_path):
+def test_a_plan_moves_as_planned(opened, tmp_path, monkeypatch):
     """From rest to rest, with the plan's columns below; the command line writes the same."""
+    monkeypatch.setattr(judgement, "judged", lambda *given: {})  # which is not drawn
     words = ["--to", "q1=1", "--duration", "1", "-q"]
     robot = Robot(model(ELASTIC.replace(", elastic: {stiffness: 100}", "")))
     answer = robot.plan({"q1": 1}, duration=1)

@@ -1,6 +1,5 @@
 """Simulation against independent runs, conservation laws and published behaviour."""
 
-import itertools
 import json
 import signal
 from contextlib import suppress
@@ -11,7 +10,7 @@ import pytest
 from oracles import Lagrangian
 from random_robots import SPATIAL_ARM
 from robots_in_tests import columns, model, run, shipped_robot
-from thinned import rare, thinned
+from thinned import rare
 
 import kronbot
 from kronbot.compute.native import policy
@@ -29,7 +28,7 @@ COMPARED = ("t", "theta", "tip_deflection", "endpoint_xy", "torque")
 
 @pytest.mark.parametrize(
     ("order", "algorithm", "seconds"),
-    [("1", "composite", 4), rare("2", "recursive", 10), rare("1", "recursive", 10), rare("2", "composite", 10)],
+    [("1", "composite", 4), rare("2", "recursive", 10), rare("1", "recursive", 4), rare("2", "composite", 4)],
 )
 def test_canadarm_follows_the_independent_run(order, algorithm, seconds):
     """Angles and tip deflections each second within 1e-6 (the reference has 12 digits)."""
@@ -46,7 +45,7 @@ def test_canadarm_follows_the_independent_run(order, algorithm, seconds):
     assert np.abs(torques - wanted["torque"]).max() < 1e-6  # given to 12 digits of up to 1000 N m
     assert answer.result.summary["energy_drift"] < 1e-9
     assert answer.result.summary["complete"] is True
-    if order == "2":
+    if seconds == 10:
         assert peaks(answer.result.summary) == PEAKS["2 clamped-free"]
 
 
@@ -101,7 +100,7 @@ def test_a_free_spatial_arm_keeps_its_energy_and_momentum():
     free = SPATIAL_ARM | {"gravity": [0, 0, 0]}
     robot, oracle = model(free, "2"), Lagrangian(free, 2)
     rates = dict(zip(robot.coordinates, (0.5, 0.3, *[0.05] * robot.n), strict=False))
-    answer = run(robot, duration=2.0, step=0.25, rtol=1e-10, qd=rates)
+    answer = run(robot, duration=1.0, step=0.25, rtol=1e-10, qd=rates)
     assert answer.result.summary["complete"] is True
     assert answer.result.summary["energy_drift"] < 1e-8
     series = answer.result.series
@@ -191,10 +190,13 @@ MADE = [SystemError, RuntimeError, ValueError, ComputationError, None]
 
 @pytest.mark.parametrize(
     ("solver", "becomes"),
-    thinned(
-        list(itertools.product(INTEGRATORS, MADE)),
-        [("cvodes", becomes) for becomes in MADE] + [("rodas", None), ("dop853", None)],
-    ),
+    # Whatever it is called, an error is met above the integrators.
+    [
+        *(("cvodes", becomes) for becomes in MADE),
+        *((solver, None) for solver in ("rodas", "dop853")),
+        *(rare(solver, SystemError) for solver in ("rodas", "dop853", "radau")),
+        rare("radau", None),
+    ],
 )
 def test_a_ctrl_c_that_a_library_makes_something_of(solver, becomes, monkeypatch):
     """CasADi makes errors of many names of it, and destructors nothing: the rows so far are kept."""

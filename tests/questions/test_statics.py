@@ -167,11 +167,10 @@ def princeton_load(load, angle):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cases", [PRINCETON[-4::2], rare(PRINCETON)])
-def test_the_princeton_beam(cases):
+def test_the_princeton_beam():
     """Flapwise and chordwise displacement and twist, log(R) about the beam's axis, of the Kirchhoff rod."""
-    series = equilibria(princeton("exact"), [princeton_load(*case) for case in cases]).series
-    for i, case in enumerate(cases):
+    series = equilibria(princeton("exact"), [princeton_load(*case) for case in PRINCETON]).series
+    for i, case in enumerate(PRINCETON):
         wanted = rods.princeton_beam(*case)
         ours = [series[f"tip.b.{axis}"][i] for axis in ("y", "z", "rx")]
         assert ours == pytest.approx([wanted.flapwise, wanted.chordwise, wanted.twist], rel=1e-4, abs=1e-7), case
@@ -422,6 +421,8 @@ def test_a_ctrl_c_that_a_library_makes_something_of(becomes, monkeypatch):
 def test_the_exact_order_conserves_energy(name, duration, solver):
     """In space by the integrator without a Jacobian, whose trace takes half a minute."""
     text = description.read(name).text.replace("modes: {v: 2}", "modes: {v: 1}")
+    text = text.replace("modes: {v: 2, w: 2, torsion: 1}", "modes: {v: 1, w: 1, torsion: 1}")
+    text = text.replace("modes: {v: 2, w: 1, torsion: 1}", "modes: {w: 1}")
     robot = model(text, "exact")
     with policy.native("off"):  # a compiler would be at it longer than the run takes
         answer = run(robot, duration=duration, step=duration / 5, rtol=1e-9, solver=solver)

@@ -43,7 +43,6 @@ URDF = "<robot name='a'><link name='b'/></robot>"
         ("mpmath.functions.zetazeros", KHANG, "robot.symbolic().jacobian()"),
         ("pandas._libs.tslibs.ccalendar", KHANG, "robot.jacobian().arrays['J_T'].to_pandas()"),
         ("matplotlib.rcsetup", f"{KHANG}.modes()", "robot.plot('picture.svg', overwrite=True)"),
-        ("matplotlib.bezier", f"{KHANG}.modes()", "robot.plot('picture.svg', overwrite=True)"),
     ],
 )
 def test_a_ctrl_c_waits_for_imports(module, robot, asked, tmp_path):

@@ -573,16 +573,20 @@ def met_in(monkeypatch, place, number, call=1):
 
 
 @pytest.mark.parametrize(
-    ("command", "place"),
+    ("command", "place", "number"),
     [
-        ("statics khang --q @rows.csv", "kronbot.questions.static_report._series"),
-        rare("simulate khang --duration 0.02 --step 0.01", "kronbot.questions.simulate.highlights"),
-        ("modes khang --q @rows.csv", "kronbot.questions.at_rows.stacked"),
-        rare("linearize khang --q @rows.csv", "kronbot.questions.at_rows._together"),
-        ("jacobian khang --q @rows.csv", "kronbot.cli.output.render.joined"),
+        ("statics khang --q @rows.csv", "kronbot.questions.static_report._series", signal.SIGINT),
+        rare("simulate khang --duration 0.02 --step 0.01", "kronbot.questions.simulate.highlights", signal.SIGTERM),
+        ("modes khang --q @rows.csv", "kronbot.questions.at_rows.stacked", signal.SIGINT),
+        rare("linearize khang --q @rows.csv", "kronbot.questions.at_rows._together", signal.SIGHUP),
+        ("jacobian khang --q @rows.csv", "kronbot.cli.output.render.joined", signal.SIGINT),
+        *(
+            rare("jacobian khang --q @rows.csv", "kronbot.cli.output.render.joined", number)
+            for number in SIGNALS
+            if number != signal.SIGINT
+        ),
     ],
 )
-@pytest.mark.parametrize("number", thinned(SIGNALS, [signal.SIGINT]))
 def test_all_is_kept_while_it_is_put_together(command, place, number, tmp_path, monkeypatch, capsys):
     """After the last solution no signal loses the answer, which is told and ends with the code of the signal."""
     monkeypatch.chdir(tmp_path)
