@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
-from kronbot.description.expressions.grammar import CONSTANTS, FUNCTIONS, Expression, ExpressionError, parse
+from kronbot.description.expressions.grammar import CONSTANTS, FUNCTIONS, Expression, ExpressionError, parse, unquoted
 from kronbot.records import dataclass
 
 
@@ -24,7 +24,7 @@ class Coupling:
 
     def named(self, parameters: Container[str]) -> dict[str, str]:
         """The joints by their names in the expression: those that are no parameters, without quotes."""
-        return {name: name.strip("'") for name in sorted(self.expression.names) if name not in parameters}
+        return {name: unquoted(name) for name in sorted(self.expression.names) if name not in parameters}
 
     def joints(self, parameters: Container[str]) -> frozenset[str]:
         """The joints in it."""

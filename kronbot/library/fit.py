@@ -85,19 +85,19 @@ def inquiry(
         try:
             validate = float(told.validate)
         except ValueError:
-            held = Named(_beside(robot, "validate", told.validate), expressions)
+            held = Named.of(_beside(robot, "validate", told.validate), expressions)
     if is_a(validate, int | float) and not is_a(validate, bool):
         held = arguments.number(validate, known, "validate")
         if not 0 < held < 1:
             raise UsageError(Argument("validate"), f": a share between 0 and 1 is wanted, or data, not {held:g}")
     elif validate is not None:
-        held = Named(table(validate, "validate"), expressions)
+        held = Named.of(table(validate, "validate"), expressions)
     of_file = {key: str(each) for key, each in told.sigma.items()}
     sigmas = of_file if sigma is None else arguments.pairs(sigma, "sigma")
     cutoff = differentiate if differentiate is not None or told.differentiate is None else str(told.differentiate)
     return Inquiry(
         arguments.choice(told.question if question is None else question, FITTED, "question"),
-        None if rows is None else Named(rows, expressions),
+        None if rows is None else Named.of(rows, expressions),
         tuple(names),
         _beliefs(robot, names, bounds, priors),
         {key: arguments.positive(value, known, f"sigma of {key}") for key, value in sigmas.items()},
@@ -147,7 +147,7 @@ def candidates(robot: Robot, given: object, columns: object) -> Named:
     if given is None:
         raise UsageError("a plan chooses among rows: give them to ", Argument("candidates"))
     told = robot.file.fit or Fit()
-    return Named(table(given, "candidates"), _expressions(told.columns if columns is None else columns))
+    return Named.of(table(given, "candidates"), _expressions(told.columns if columns is None else columns))
 
 
 def _beside(robot: Robot, word: str, name: str) -> Table:
@@ -182,16 +182,9 @@ def _column(values: object, word: str) -> Array:
     return made
 
 
-def _expressions(columns: object) -> dict[str, Expression]:
-    found = {}
-    for name, text in ({} if columns is None else arguments.pairs(columns, "columns")).items():
-        try:
-            found[name] = parse(arguments.text(text, f"columns of {name}"))
-        except ExpressionError as error:
-            raise UsageError(
-                Argument("columns"), f" {quote(name)[1:-1]}: {error.of(str(text), 'an expression')}"
-            ) from None
-    return found
+def _expressions(columns: object) -> dict[str, str]:
+    given = {} if columns is None else arguments.pairs(columns, "columns")
+    return {name: arguments.text(text, f"columns of {name}") for name, text in given.items()}
 
 
 def _of_parameters(robot: Robot, given: object, word: str) -> dict[str, Expression]:

@@ -35,7 +35,7 @@ class Unbalanced:
             f"{', '.join(path_end.posture(robot, self.q[list(robot.rigid)]))}: ",
             f"{path_end.told(robot, self.path, self.q, self.lost, 'load', purpose)}; try ",
             *cures,
-            *path_end.other_order(robot),
+            *path_end.other_order(robot, self.lost, purpose),
         )
 
 

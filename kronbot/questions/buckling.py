@@ -14,14 +14,14 @@ from kronbot.compute.arrays import Scalar
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, KronbotError
 from kronbot.floats import Array
-from kronbot.mechanics.static.critical import Critical, at_end, of_pencil
-from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, Shares
+from kronbot.mechanics.static.critical import NEAR, Critical, at_end, of_pencil
+from kronbot.mechanics.static.equilibria import Case, Equilibria, Shares
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Tangent, to_unit
 from kronbot.model.floating import hung
-from kronbot.questions.path_end import joints_at, stops_ahead
+from kronbot.questions.path_end import joints_at, loose, stops_ahead
 from kronbot.questions.static_report import demand_supports
 
 GRAVITY, _, LOADS = np.eye(3)
@@ -46,7 +46,7 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     if solver == "linear":
         linear = _of_pencil(path, straight)
         return {"buckling": "none"} if linear is None else _told(linear)
-    before = _before(equilibria, cases, multiplied)
+    before = _before(equilibria, case, multiplied)
     lost = _on_path(path, before)
     if isinstance(lost, float):
         return {"buckling": f"none up to {lost:.3g} times the load"}
@@ -59,18 +59,23 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     return found
 
 
-def answers(equilibria: Equilibria, case: Case) -> bool:
-    """Whether :func:`buckling` along the path has an answer: there is an equilibrium that the path begins in."""
+def tells(equilibria: Equilibria, case: Case) -> bool:
+    """Whether :func:`buckling` along the path tells how much of the load, of which not all is borne, is."""
     cases = equilibria.cases([case])
     try:
-        _before(equilibria, cases, _multiplied(equilibria, cases.loads[0], cases.straight[0]))
+        multiplied = _multiplied(equilibria, cases.loads[0], cases.straight[0])
+        before = _before(equilibria, case, multiplied)
+        equilibria.paths(cases.loads, cases.free, multiplied, cases.torques).of(0).follow(before, 0.0, 1 + NEAR)
+    except Lost:
+        return True
     except KronbotError:
         return False
-    return True
+    return False
 
 
-def _before(equilibria: Equilibria, cases: Cases, multiplied: Shares) -> Array:
+def _before(equilibria: Equilibria, case: Case, multiplied: Shares) -> Array:
     """The equilibrium (n,) without the loads that are multiplied, joints with torques let go."""
+    cases = equilibria.cases([case])
 
     def weight(shares: Array) -> Array:
         return shares[:, None] * multiplied(np.zeros_like(shares))
@@ -83,11 +88,12 @@ def _before(equilibria: Equilibria, cases: Cases, multiplied: Shares) -> Array:
     if cases.free != modal:
         equilibria.release(ends, first, cases, weight)
     if ends.lost[0]:
-        robot = equilibria.robot
-        torques = {p: float(tau) for p, tau in zip(cases.free, cases.torques[0], strict=True) if p not in modal}
-        names = listing(joints_at(robot, torques))
-        told = f"nothing holds the torques of {names} in balance before any load is on the robot"
-        raise ComputationError(told, *stops_ahead(robot, torques))
+        robot, torques = equilibria.robot, dict(sorted(case.torques.items()))
+        names, when = listing(joints_at(robot, torques)), "in balance before any load is on the robot"
+        if loose(equilibria, case, Lost(float(ends.shares[0]), ends.q[0]), weight):
+            raise ComputationError(f"nothing holds the torques of {names} {when}", *stops_ahead(robot, torques))
+        told = f"no stable path leads from these angles to where the torques of {names} are {when}"
+        raise ComputationError(f"{told}; try other angles")
     return ends.of(0)
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from kronbot.description.wording import listing
 from kronbot.errors import Argument
 from kronbot.floats import Array, all_finite, rounded
-from kronbot.mechanics.static.equilibria import Case, Equilibria, whole
+from kronbot.mechanics.static.equilibria import Case, Equilibria, Shares, whole
 from kronbot.mechanics.static.equilibrium import Lost, Path, metric
-from kronbot.mechanics.static.small import tips
+from kronbot.mechanics.static.small import beyond_small, tips
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import to_unit
 from kronbot.model.robot import Robot
@@ -20,6 +21,8 @@ from kronbot.model.robot import Robot
 ABSURD = 10.0
 # A share of the largest stiffness: less is none. And one of the way that is gone without any: less is rounding.
 LOOSE, MOVES = 1e-14, 1e-6
+# What nothing holds is loose further on, too (rad, m), on one side at least: on the other one may be a stop.
+ELSEWHERE = (0.37, -0.61)
 
 
 def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpose: str) -> str:
@@ -35,27 +38,44 @@ def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpo
     return text
 
 
-def loose(equilibria: Equilibria, case: Case, lost: Lost) -> list[str | Argument]:
-    """Joints with torques that move without any stiffness where the path ended, neither of gravity nor of loads, told
-    with a cure; nothing where there are none.
+def way(equilibria: Equilibria, case: Case) -> str:
+    """What grows along the path of a case that has ended: loads where joints are held, behind that torques."""
+    if case.torques and not equilibria.newton(equilibria.cases([replace(case, torques={})])).lost[0]:
+        return "way from the torques that hold these angles to those that are given"
+    return "way from the forces that hold the start to none" if case.start.any() else "load"
 
-    What yields in them moves along: they are in the null space of the stiffness.
+
+def loose(equilibria: Equilibria, case: Case, lost: Lost, acting: Shares = whole) -> list[str | Argument]:
+    """Joints with torques that move without any stiffness where the path ended and further on, neither of gravity nor
+    of loads, as far as these are ``acting``, told with a cure; nothing where there are none.
     """
-    cases, robot = equilibria.cases([case]), equilibria.robot
-    K = equilibria.stiffness(lost.q[None], cases.loads, whole(np.ones(1)), cases.free)[1][0]
-    U = to_unit(metric(robot, cases.free, PURPOSE))
-    try:
-        _, values, rows = np.linalg.svd(all_finite(U @ K @ U.T))
-    except np.linalg.LinAlgError:
-        return []
-    ways = np.abs(rows[values <= LOOSE * values.max(initial=0.0)] @ U)
-    moving = (ways > MOVES * ways.max(axis=1, initial=0.0, keepdims=True)).any(axis=0)
-    free = [place for place, moves in zip(cases.free, moving, strict=True) if moves and place in case.torques]
+    robot, shares = equilibria.robot, acting(np.ones(1))
+    free = _loose(equilibria, case, lost.q, shares)
+    if free:
+        joints = list(case.torques)
+        moved = np.repeat(lost.q[None], len(ELSEWHERE), axis=0)
+        moved[:, joints] += np.array(ELSEWHERE)[:, None]
+        free &= set[int]().union(*(_loose(equilibria, case, q, shares) for q in moved))
     cure = (
         "no torque has an angle of its own there; give angles in place of torques, or what holds: a spring, elements, "
     )
-    told = f"nothing holds {listing(joints_at(robot, free))}: {cure}gravity"
-    return [told, *stops_ahead(robot, {place: case.torques[place] for place in free})] if free else []
+    told = f"nothing holds {listing(joints_at(robot, sorted(free)))}: {cure}gravity"
+    return [told, *stops_ahead(robot, {place: case.torques[place] for place in sorted(free)})] if free else []
+
+
+def _loose(equilibria: Equilibria, case: Case, q: Array, shares: Array) -> set[int]:
+    """Places of joints with torques in the null space of the stiffness at q (n,), in which what yields in them moves
+    along."""
+    cases = equilibria.cases([case])
+    K = equilibria.stiffness(q[None], cases.loads, shares, cases.free)[1][0]
+    U = to_unit(metric(equilibria.robot, cases.free, PURPOSE))
+    try:
+        _, values, rows = np.linalg.svd(all_finite(U @ K @ U.T))
+    except np.linalg.LinAlgError:
+        return set()
+    ways = np.abs(rows[values <= LOOSE * values.max(initial=0.0)] @ U)
+    moving = (ways > MOVES * ways.max(axis=1, initial=0.0, keepdims=True)).any(axis=0)
+    return {place for place, moves in zip(cases.free, moving, strict=True) if moves and place in case.torques}
 
 
 def joints_at(robot: Robot, places: Iterable[int]) -> list[str]:
@@ -73,9 +93,12 @@ def stops_ahead(robot: Robot, torques: Mapping[int, float]) -> list[str | Argume
     return ["; or begin at what stops the torque: ", Argument("q", values)] if values else []
 
 
-def other_order(robot: Robot) -> list[str | Argument]:
-    """The order whose deflections have no bound, as a cure, where it is not taken already, and beams are bent."""
-    return [" or ", Argument("order", "exact")] if robot.flexible and robot.order != "exact" else []
+def other_order(robot: Robot, lost: Lost, purpose: str) -> list[str | Argument]:
+    """The order whose deflections have no bound, as a cure, where the one that is taken does not hold: order 2, which
+    has all terms of small ones, for beams that are bent further where the path ended.
+    """
+    helps = robot.order != "2" or beyond_small(robot, lost.q[None], purpose).any()
+    return [" or ", Argument("order", "exact")] if robot.flexible and robot.order != "exact" and helps else []
 
 
 def posture(robot: Robot, angles: Array) -> list[str]:

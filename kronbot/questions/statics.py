@@ -291,7 +291,7 @@ def sag(robot: Robot, at: Array) -> Array:
             f"no equilibrium to start in: {_named(robot, case)}: {_end(equilibria, case, lost, 'weight')}; ",
             Argument("start", "straight"),
             " does without; or give the joints other first values",
-            *path_end.other_order(robot),
+            *path_end.other_order(robot, lost, PURPOSE),
         ) from None
 
 
@@ -318,9 +318,9 @@ def _still(robot: Robot, angles: Array) -> Case:
 
 
 def _named(robot: Robot, case: Case) -> str:
-    """A case by its angles and loads."""
+    """A case by its angles and loads, by the robot where it has none."""
     loads = [f"{name} = {value:.4g}" for name, value in zip(WRENCH, case.wrench, strict=True) if value]
-    return ", ".join([*path_end.posture(robot, case.angles), *loads])
+    return ", ".join([*path_end.posture(robot, case.angles), *loads]) or robot.name
 
 
 def _lost(equilibria: Equilibria, case: Case, lost: Lost, multiplied: bool) -> ComputationError:
@@ -328,14 +328,15 @@ def _lost(equilibria: Equilibria, case: Case, lost: Lost, multiplied: bool) -> C
     robot = equilibria.robot
     if loose := path_end.loose(equilibria, case, lost):
         return ComputationError(f"{_named(robot, case)}: ", *loose)
-    acting = case.wrench.any() or equilibria.given.numbers or any(case.torques.values())
+    acting = case.wrench.any() or equilibria.given.numbers
     loaded = acting or robot.file.statics.loads or robot.file.statics.distributed
+    smaller = "a smaller load, " * bool(loaded) + "other torques, " * any(case.torques.values())
     borne = [", or ", Argument("buckling"), " to see what it bears"]
     return ComputationError(
-        f"{_named(robot, case)}: {_end(equilibria, case, lost, 'torque' if case.torques else 'load')}; try ",
-        "a smaller load, other angles" if loaded else "other angles",
-        *path_end.other_order(robot),
-        *(borne if not multiplied and buckling.answers(equilibria, case) else []),
+        f"{_named(robot, case)}: {_end(equilibria, case, lost, path_end.way(equilibria, case))}; try ",
+        f"{smaller}other angles",
+        *path_end.other_order(robot, lost, PURPOSE),
+        *(borne if not multiplied and buckling.tells(equilibria, case) else []),
     )
 
 

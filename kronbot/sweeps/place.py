@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePath
 
-from kronbot.description.wording import quote
+from kronbot.description.wording import quote, shown_path
 from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError, said
 from kronbot.records import dataclass
 from kronbot.sweeps.archive import Archive
@@ -28,13 +28,14 @@ _FOLDER = re.compile(r"(.*?)/+(\.npz|\.json)?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Place:
-    """A path and the form that its name wants, whether what stands there may be replaced, and whether a sweep that has
-    stopped goes on."""
+    """A path and the form that its name wants, whether what stands there may be replaced, whether a sweep that has
+    stopped goes on, and what messages call it."""
 
     path: str
     form: Form
     overwrite: bool = False
     resume: bool = False
+    typed: str = ""
 
     @classmethod
     def named(cls, output: str, overwrite: bool = False, resume: bool = False) -> Place:
@@ -44,12 +45,12 @@ class Place:
         Raises UsageError for other names.
         """
         if folder := _FOLDER.fullmatch(f"{output}/" if os.path.isdir(output) else output):
-            return cls(folder[1] or os.sep, Folder(folder[2] or FORMATS[0]), overwrite, resume)
+            return cls(folder[1] or os.sep, Folder(folder[2] or FORMATS[0]), overwrite, resume, output)
         suffix = PurePath(output).suffix
         if suffix not in FILES:
             known = f"the suffix must be one of {', '.join(FILES)}; a folder ends in /"
             raise UsageError(Argument("output", quote(output)), f": {known}")
-        return cls(output, FILES[suffix], overwrite, resume)
+        return cls(output, FILES[suffix], overwrite, resume, output)
 
     def demand_possible(self, task: Task) -> None:
         """Raise UsageError where the output of a sweep that has not begun cannot come to be; also one that is resumed,
@@ -104,7 +105,7 @@ class Place:
 
     @property
     def _where(self) -> Argument:
-        return Argument("output", self.path)
+        return Argument("output", shown_path(self.typed))
 
     def _demand_apart(self, target: Target, task: Task) -> None:
         """Raise UsageError where a file stands there that the robot is read from."""

@@ -1,6 +1,7 @@
 """``kronbot sweep``: the question's own options, what varies, and what becomes of the table."""
 
 import csv
+import errno
 import io
 import json
 import math
@@ -26,7 +27,9 @@ from kronbot.description.wording import shown_path
 from kronbot.errors import StrangeValues
 from kronbot.library.of_file import told_of_sweep
 from kronbot.sweeps import grammar
+from kronbot.sweeps.folder import Folder
 from kronbot.sweeps.journal import Journal
+from kronbot.sweeps.output import Csv
 
 ONE = ["--workers", "1"]
 pytestmark = pytest.mark.usefixtures("swept_here")
@@ -152,7 +155,7 @@ def test_help(question, capsys):
         (["modes", "khang", "--over", "EI~normal(1,1)", "--sample", "3", "--indices"], "a power of 2"),
         (["modes", "khang", "--over", "EI=1", "--sample", "3"], "nothing is drawn"),
         (["modes", "khang", "--over", "EI=1", "--keep", "frequency_free[1]"], "frequencies_free"),
-        (["modes", "khang", "--over", "EI=1", "--resume"], "name it with --output"),
+        (["modes", "khang", "--over", "EI=1", "--resume"], "name it with -o"),
         (["modes", "khang", "--over", "EI=1", "-o", "a.xls"], "the suffix must be one of"),
         (["modes", "khang", "--over", "EI=1", "-o", "no/a.csv"], "there is no folder"),
         (["modes", "khang", "--over", "EI=1", "--plot", "a.bmp"], "the suffix decides the format"),
@@ -607,3 +610,27 @@ def test_words_that_spreadsheets_would_run_are_refused(tmp_path, capsys, cell):
     assert run(["sweep", "jacobian", "khang", "--cases", str(file), *ONE]) == 2
     told = f"cases.csv:3:1: frame: '{cell}' is no number, and no word begins with {cell[0]}"
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and limits of processes are others elsewhere")
+def test_what_is_in_the_way_of_an_output_is_told_as_it_was_typed(tmp_path, monkeypatch, capsys):
+    """As of other commands: -o, and a folder with its slash; also where the disk is full on the way."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "a.txt").touch()
+    (tmp_path / "there.csv").touch()
+    asked = ["sweep", "modes", "khang", "--over", "EI=1,2", "--keep", "frequencies_free[1]", "-o"]
+    for output in ("none/runs/", "others/", "none/runs/.json", "there.csv"):
+        assert run([*asked, output]) == 2
+        assert f"Error: -o {output}: " in (err := capsys.readouterr().err) and "--output" not in err
+
+    def full(*given):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for form, output in ((Folder, "runs/"), (Csv, "runs.csv")):
+        monkeypatch.setattr(form, "save", full)
+        assert run([*asked, output]) == 1
+        assert (
+            f"Error: -o {output}: {os.strerror(errno.ENOSPC)}; 2 of 2 cases are in the journal"
+            in capsys.readouterr().err
+        )

@@ -346,3 +346,22 @@ def test_the_largest_parts_without_parameters(text, parts):
     told = []
     parse(text).fold_constants(lambda part: told.append(part.text) or evaluate(part, {}), {"EI": 2.0, "a": 3.0}, {})
     assert told == parts
+
+
+def test_names_with_dots_are_quoted_ones():
+    """Where these are allowed, with the same value; numbers stay what they are, and no other dot is allowed."""
+    for text, names, value in (
+        ("2.e1*endpoint.x - .5e-1*x1.y", {"'endpoint.x'", "'x1.y'"}, 20 * 0.3 - 0.05 * 0.3),
+        ("sin( a.in.b)**2/'a.in.b'", {"'a.in.b'"}, math.sin(0.3) ** 2 / 0.3),
+        ("-'raw-1' + \"raw-1\"*pi", {"'raw-1'"}, 0.3 * (math.pi - 1)),
+        ("'deg'*deg", {"'deg'"}, 0.3 * math.pi / 180),
+    ):
+        found = parse(text, quoted=True)
+        assert found.names == names
+        known = {**dict.fromkeys(names, 0.3), "pi": math.pi, "deg": math.pi / 180}
+        assert found.fold(float, known, {"sin": math.sin}) == pytest.approx(value, rel=1e-15)
+    for wrong in ("endpoint. x", "endpoint .x", "a..b", "a.", "2.x", "a.2", "a.b 'c'", "a.b(1)", "a.b.", "'a'.b"):
+        with pytest.raises(ExpressionError):
+            parse(wrong, quoted=True)
+    with pytest.raises(ExpressionError, match="'.' is not allowed"):
+        parse("endpoint.x*2")

@@ -232,3 +232,18 @@ def test_xml_is_told_from_yaml(loader):
     (line,) = lines('\n<?xml version="1.0"?>\n<robot name="a"/>\n')
     assert line == "f.yaml:1:1: this is XML, not YAML; kronbot convert makes a robot file from a URDF"
     assert not any("XML" in each for each in lines("<<: {a: 1}\nkronbot: 1\n"))
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)])
+def test_a_header_of_another_version_is_refused_at_its_place(monkeypatch, loader):
+    """yes and 017 would be other values; what is wrong below is told as well."""
+    monkeypatch.setattr(composing, "_LOADER", loader)
+    why = "in YAML 1.1 yes and 017 mean other things than in YAML 1.2, as which files are read"
+    told = f"1: {why}: write %YAML 1.2, or leave the line out"
+    assert lines("%YAML 1.1\n---\na: yes\na: 1\n") == [
+        f"f.yaml:1:{told}",
+        "f.yaml:4:1: duplicate key 'a', first on line 3",
+    ]
+    assert lines("# One.\r\n\r\n%TAG ! tag:\r\n%YAML 1.1\r\n---\r\na: 017\r\n") == [f"f.yaml:4:{told}"]
+    for header in ("%YAML 1.2\n---\n", "%TAG ! tag:\n---\n", "---\n", ""):
+        assert lines(f"{header}a: yes\n") == []

@@ -1,6 +1,8 @@
 """Natural frequencies at rest and of a spinning beam."""
 
 import json
+import math
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ from scipy.linalg import eigh
 from thinned import rare
 
 import kronbot
+from kronbot.errors import ComputationError
 from kronbot.mechanics.linear import modal
 from kronbot.mechanics.linear.modal import mass_and_stiffness, natural_frequencies
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
@@ -141,3 +144,41 @@ links:
 """
     found = kronbot.loads(text).check().summary
     assert (found["coordinates"], found["joints"], found["modal_coordinates"]) == (6, 1, 3)
+
+
+CANTILEVER = """
+kronbot: 1
+name: beam
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: beam
+    joint: {type: fixed}
+    dh: {a: LENGTH, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: MASS, EI: {z: STIFF}, modes: {v: 1}DAMPED}
+"""
+
+
+@pytest.mark.parametrize("damped", ["", ", damping: {ratio: 0.01}"])
+@pytest.mark.parametrize(
+    ("length", "mass", "stiff"),
+    [(1e80, 1, 1), (1e-80, 1, 1), (1, 1, 1e-280), (1e97, 1, 1), (1e50, 1e-30, 1e-100),  # what doubles hold
+     (1e103, 1, 1), (1e110, 1, 1), (1e102, 1, 1), (1, 1, 1e-310), (1, 1, 5e-324), (1, 1e200, 1e-200),
+     (1e50, 1, 1e-200)],
+)  # fmt: skip
+def test_frequencies_whose_squares_underflow_are_refused(length, mass, stiff, damped):
+    """3.516 sqrt(EI/(m l^3)), with an error that is none of zero, or one message: no frequency of 0."""
+    numbers = (("LENGTH", length), ("MASS", mass), ("STIFF", stiff), ("DAMPED", damped))
+    text = reduce(lambda text, pair: text.replace(pair[0], str(pair[1])), numbers, CANTILEVER)
+    logarithm = math.log10(3.5160152685) + (math.log10(stiff) - math.log10(mass)) / 2 - 1.5 * math.log10(length)
+    robot = kronbot.loads(text)
+    if logarithm < -145.9:
+        for ask in (robot.modes, robot.linearize):
+            with pytest.raises(
+                ComputationError, match="poles are too small for double precision: numbers of the robot"
+            ):
+                ask().settled()
+        return
+    answer = robot.modes()
+    assert math.log10(answer["frequencies_locked"][0]) == pytest.approx(logarithm, abs=1e-8)
+    assert 0 < answer["accuracy_locked"][0, 0] < 1e-12 * answer["frequencies_locked"][0]

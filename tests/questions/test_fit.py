@@ -1,5 +1,6 @@
 """Fits: exact derivatives against extrapolated differences, parameters that come back, noise that is what it was."""
 
+import math
 import signal
 from dataclasses import replace
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from thinned import rare
 
 import kronbot
 from kronbot.description.expressions.expression import parse
-from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
+from kronbot.errors import ComputationError, DescriptionError, Interrupted, MeasurementError, UsageError
 from kronbot.library import fit as library_fit
 from kronbot.library.fit import fitted
 from kronbot.mechanics.estimation import knowledge
@@ -866,3 +867,69 @@ links:
     monkeypatch.setattr(library_fit, "MOST_FITTED", 30)
     with pytest.raises(UsageError, match="31 parameters are too many to fit, 30 is the limit: name those that"):
         lever.fit(rows, estimate=[name for name in lever.description.values if name != "idle1"])
+
+
+HYPHENS = """
+kronbot: 1
+name: h
+gravity: [0, 0, -9.81]
+parameters: {a: 1}
+links:
+  - {name: l, joint: {type: revolute, name: j-1}, pose: {}}
+  - {name: m, joint: {type: fixed}, pose: {xyz: [a, 0, 0]}}
+"""
+
+
+def test_columns_of_any_name_make_others():
+    """One by its name as it is, some in expressions in quotes; names with dots need none."""
+    robot, q = kronbot.loads(HYPHENS), np.array([0.1, 0.5, 1.2])
+    x = 1.25 * np.cos(q)
+
+    def found(data, columns):
+        return robot.fit(data, columns=columns, estimate="a").at["parameters"]["a"]
+
+    for name in ("raw-1", "raw 1", "it's", "[1]", "deg", "sin", "if", "endpoint.q"):
+        ways = [name, *(f"{sign}{name}{sign}/1" for sign in "'\"" if "'" not in name)]
+        for way in ways:
+            named = Named.of(Columns({name: q}), {"j-1": way})
+            assert (named.numbers(["j-1"])["j-1"] == q).all() and named.spent == {name}
+    wanted = pytest.approx(1.25, rel=1e-12)
+    assert found({"raw-1": q, "endpoint.x": x}, {"j-1": "raw-1"}) == wanted
+    assert found({"raw-1": 2 * q, "endpoint.x": x}, {"j-1": "'raw-1'/2"}) == wanted
+    assert found({"j-1": q, "endpoint.x": 1e3 * x}, {"endpoint.x": "endpoint.x*1e-3"}) == wanted
+    # Of the data, where another expression has the name of one.
+    both = {"j-1": "'j-1'*deg", "endpoint.x": "cos('j-1'*deg)*long"}
+    assert found({"j-1": np.degrees(q), "long": np.full(3, 1.25)}, both) == wanted
+
+
+def test_what_is_said_of_names_of_columns_helps(tmp_path):
+    robot, q = kronbot.loads(HYPHENS), np.array([0.1, 0.5])
+    for columns, said in (
+        (
+            {"j-1": "raw-1*2"},
+            r"columns j-1: data has no column 'raw'; did you mean 'raw-1'\? \(such a name stands in quo",
+        ),
+        ({"j-1": "other*2"}, r"there are raw-1, deg, endpoint.x \(such a name stands in quotes in an expression\)$"),
+        (
+            {"j-1": "deg*2"},
+            "deg is a number, and a column of data: the column stands in quotes, 'deg', and .* is pi/180$",
+        ),
+        ({"endpoint.x": "endpoint.y*2"}, r"no column 'endpoint.y'; did you mean 'endpoint.x'\?$"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            robot.fit({"raw-1": q, "deg": q, "endpoint.x": np.cos(q)}, columns=columns, estimate="a")
+    file = f"{HYPHENS}fit: {{columns: {{j-1: X, endpoint.x: endpoint.x*1e-3}}}}\n"
+    assert not kronbot.loads(file.replace("X", "\"'raw-1'*deg\"")).description.warnings
+    with pytest.raises(
+        DescriptionError, match="an expression of columns, of which names of other signs stand in quotes"
+    ):
+        kronbot.loads(file.replace("X", "'raw 1*deg'"))
+    sheet = tmp_path / "rows.csv"
+    for header, name in (("deg,endpoint.x", "deg"), ("pi,endpoint.x", "pi"), ("pi,deg,endpoint.x", "deg")):
+        sheet.write_text(f"{header}\n" + "".join(f"{'0.1,' * header.count(',')}{math.cos(0.1)}\n" for _ in "123"))
+        assert robot.fit(sheet, columns={"j-1": name}, estimate="a").at["parameters"]["a"] == pytest.approx(1)
+    for header, said in (("pi,0.2", "1:4: .* below it; '0.2' is a number"), ("pi-1,a", "1:1: .*; 'pi-1' is a number"),
+                         ("NaN,a", "1:1: .* 'NaN' stands for what was not measured")):  # fmt: skip
+        sheet.write_text(f"{header}\n1,2\n")
+        with pytest.raises(MeasurementError, match=said):
+            robot.fit(sheet, columns={"j-1": "a"}, estimate="a")

@@ -1,7 +1,10 @@
 """What is said where beams find no equilibrium: for the command that asked, with the posture and the likely cause."""
 
+import math
+
 import pytest
 from robots_in_tests import model, run
+from thinned import rare
 
 import kronbot
 from kronbot.cli.main import run as command_line
@@ -119,3 +122,73 @@ links:
     with pytest.raises(ComputationError, match="nothing holds q1: .* give angles in place of torques, or what holds"):
         robot.statics(tau={"q1": 1, "q2": 1})
     assert robot.statics(tau={"q2": 1.5})["q2" if shaft else "angle.q2"][0] == pytest.approx(0.5)
+
+
+LAMP = """
+kronbot: 1
+name: lamp
+gravity: [0, -9.81, 0]
+parameters: {k: 58.86}
+convention: standard
+links:
+  - {name: lower, joint: {type: revolute, name: s}, dh: {a: 0.45, d: 0, alpha: 0, theta: 0}}
+  - {name: fore, joint: {type: revolute, name: e}, dh: {a: 0.45, d: 0, alpha: 0, theta: 0}, FORE}
+  - name: shade
+    joint: {type: revolute, name: tilt, follows: -(s + e)}
+    dh: {a: 0.05, d: 0, alpha: 0, theta: 0}
+    payload: {mass: 0.6}
+elements:
+  - {name: b1, type: spring, between: [world, lower], points: [[0, 0.1, 0], [0, 0, 0]], stiffness: k, rest: 0}
+  - {name: b2, type: spring, between: [lower, "shade:root"], points: [[0, 0.1, 0], [0, 0, 0]], stiffness: k, rest: 0}
+"""
+RIGID = "rigid: {mass: 0.1, com: [-0.225, 0, 0]}"
+BENT = "flexible: {mass: 0.1, EI: {z: 20}, modes: {v: 2}, shape: craig-bampton}"
+STOPPED = "name: s, limits: [10*deg, 150*deg], stops: {stiffness: 500}}"
+
+
+def lamp(fore, gravity=-9.81, s="name: s}"):
+    return kronbot.loads(LAMP.replace("FORE", fore).replace("-9.81", str(gravity)).replace("name: s}", s))
+
+
+@pytest.mark.parametrize("fore", [RIGID, rare(BENT)])
+def test_cures_of_torques_without_balance_are_those_that_help(fore):
+    """From s = 1.5, e = -1 the way to no torques ends at a stop; from 140 deg, 60 deg it does not. Torques are not
+    multiplied, and the weight is borne as far as it goes: buckling would say nothing. Nothing is bent so far that its
+    order matters."""
+    robot = lamp(fore, s=STOPPED)
+    way = r" of the way from the torques that hold these angles to those that are given; there .*; try "
+    for tau, cure in ((0.0, "other angles$"), (0.5, "other torques, other angles$")):
+        asked = {"tau": {"s": tau, "e": tau}, "q": {"s": 1.5, "e": -1}}
+        for more in ({}, {"buckling": True}):
+            with pytest.raises(ComputationError, match=way + cure):
+                robot.statics(**asked, **more)
+    assert robot.statics(tau={"s": 0, "e": 0}, q={"s": 2.4, "e": 1.0}).summary["complete"]
+
+
+def test_what_ends_before_joints_are_let_go_is_the_load():
+    """Beams bend first, while joints are held: no torque has grown by then."""
+    robot = kronbot.loads(text("2"))
+    with pytest.raises(ComputationError, match="beyond 0.[0-9]+ of the load; there the tip of arm") as met:
+        robot.statics(q={"q1": 1.57}, tau={"q1": 0}, forces=[[0, -10, 0]])
+    assert "of the way" not in str(met.value)
+
+
+@pytest.mark.slow
+def test_order_exact_is_a_cure_where_beams_are_bent_too_far_for_another():
+    with pytest.raises(ComputationError, match="of the load; .* or order exact"):
+        kronbot.loads(text("0.5")).statics(q={"q1": 0}, forces=[[0, -100, 0]])
+
+
+def test_a_start_without_stiffness_is_not_a_joint_that_nothing_holds():
+    """V = -k a L (sin s + sin e) has none by e at e = 0, which is no matter of what holds: at s = e = pi/2 both do."""
+    robot = lamp(RIGID)
+    asked = {"tau": {"s": 0, "e": 0}, "buckling": True}
+    told = "no stable path leads from these angles to where the torques of s, e are in balance before any load is on"
+    with pytest.raises(ComputationError, match=f"{told} the robot; try other angles$"):
+        robot.statics(q={"s": 1.5, "e": 0}, **asked)
+    assert robot.statics(q={"s": 1.5, "e": 0.1}, **asked).summary["complete"]
+    light = lamp(RIGID, gravity=0)
+    with pytest.raises(ComputationError, match="beyond 0 of the way from .*; try other angles$"):
+        light.statics(q={"s": 1.5, "e": 0}, tau={"s": 0, "e": 0})
+    held = light.statics(q={"s": 1.5, "e": 0.1}, tau={"s": 0, "e": 0})
+    assert [held["angle.s"][0], held["angle.e"][0]] == pytest.approx([math.pi / 2] * 2, abs=1e-9)

@@ -560,7 +560,7 @@ def test_what_comes_where_a_folder_is_to_appear_stays(tmp_path, monkeypatch, app
     path = tmp_path / "runs"
     meanwhile(monkeypatch, lambda: appears(path))
     told = (
-        "output .*runs: something has appeared there meanwhile and stays: move it away; "
+        "output .*runs/: something has appeared there meanwhile and stays: move it away; "
         "30 of 30 cases are in the journal runs.part: resume goes on with it$"
     )
     with pytest.raises(KronbotError, match=told):
@@ -577,7 +577,7 @@ def test_a_folder_that_becomes_a_file_stays(tmp_path, monkeypatch):
     assert in_folder(path, "0:2:3").failed == 0
     meanwhile(monkeypatch, lambda: (path.rename(tmp_path / "before"), path.write_text("theirs")))
     with pytest.raises(
-        KronbotError, match="runs: something has appeared there meanwhile and stays: move it away; 3 of"
+        KronbotError, match="runs/: something has appeared there meanwhile and stays: move it away; 3 of"
     ):
         list(in_folder(path, "0:2:3", overwrite=True))
     assert path.read_text() == "theirs" and left(tmp_path) == ["before", "runs", "runs.part"]

@@ -52,7 +52,8 @@ def _option(argument: Argument) -> str:
     name, _, part = argument.name.partition(" ")  # of one, like the load on a frame
     if not name.isidentifier():
         return str(argument)
-    return " ".join(filter(None, (f"--{_OPTIONS.get(name, name)}", part, argument.value)))
+    option = "-o" if name == "output" else f"--{_OPTIONS.get(name, name)}"  # as files of other commands are told
+    return " ".join(filter(None, (option, part, argument.value)))
 
 
 def show_warnings(warnings: Iterable[Mistake]) -> None:

@@ -26,9 +26,11 @@ def check_names(root: View) -> None:
     for view in fit["columns"].entries:
         if view.text is not None:
             try:
-                parse(view.text)
+                parse(view.text, quoted=True)
             except ExpressionError as error:
-                view.refuse(error.of(view.text, "an expression of columns"))
+                view.refuse(
+                    error.of(view.text, "an expression of columns, of which names of other signs stand in quotes")
+                )
 
 
 def check_numbers(root: View) -> None:

@@ -32,9 +32,10 @@ DECIMAL: Final = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 
 _TOKEN = re.compile(
     rf" *(?:(?P<number>{DECIMAL})(?P<glued>[\w.]*)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<quoted>['\"])|(?P<symbol>\*\*|[-+*/()])|(?P<end>$))"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<symbol>\*\*|[-+*/()])|(?P<end>$))"
 )
-_QUOTED = re.compile(r"""'[^'"\\]+'|"[^'"\\]+\"""")
+# A name in quotes, or of words with dots between them.
+_QUOTED = re.compile(r"""( *)('[^'"\\]+'|"[^'"\\]+"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)""", re.ASCII)
 _HINTS = {
     ",": "a comma has no meaning here (decimals are written with a point, functions take one argument)",
     "^": "'^' is not known, a power is written **",
@@ -86,7 +87,7 @@ class Expression:
     """An exact expression; equal and hashed by its text, and by its ``place`` in a file where it was told one.
 
     ``names`` are the parameters it depends on, without ``pi`` and ``deg``; ``constant`` says that there are none.
-    Names in quotes, where they are allowed, stand there with single quotes.
+    Names in quotes, and with dots, where they are allowed, stand there with single quotes.
     """
 
     text: str
@@ -152,7 +153,7 @@ class Expression:
 
 @lru_cache(4096)
 def parse(text: str | Number, quoted: bool = False) -> Expression:
-    """The expression in ``text``, where names may be ``quoted`` that are no identifiers.
+    """The expression in ``text``, where names may be ``quoted`` that are no identifiers, or have dots.
 
     Raises ExpressionError with the offset of the first thing that does not belong.
     """
@@ -172,7 +173,7 @@ def parse(text: str | Number, quoted: bool = False) -> Expression:
     try:
         _check_tokens(bare, quoted)
         # Python counts bytes: behind what is not ASCII its columns would be others.
-        plain = _QUOTED.sub(lambda name: f"'{'_' * (len(name[0]) - 2)}'", bare) if quoted else bare
+        plain = _QUOTED.sub(lambda name: f"{name[1]}'{'_' * (len(name[2]) - 2)}'", bare) if quoted else bare
         return Expression(bare, _checked(ast.parse(plain, mode="eval").body, bare, 0), bare)
     except ExpressionError as error:
         raise ExpressionError(error.message, error.offset + shift) from None
@@ -203,6 +204,11 @@ def exact_number(text: str, offset: int = 0) -> Fraction:
     return value
 
 
+def unquoted(name: str) -> str:
+    """A name of an expression without the quotes that it may stand in."""
+    return name[1:-1] if name[0] in "'\"" else name
+
+
 def is_taken(name: str) -> bool:
     """Whether a name means something in every expression, or is none there."""
     return name in CONSTANTS or name in FUNCTIONS or keyword.iskeyword(name)
@@ -216,13 +222,10 @@ def _check_tokens(text: str, quoted: bool) -> None:
     """Refuse every character and word that Python knows and an expression does not, before Python sees the text."""
     position = 0
     while position < len(text):
+        if quoted and (name := _QUOTED.match(text, position)):
+            position = name.end()
+            continue
         token = _TOKEN.match(text, position)
-        if token is not None and token["quoted"]:
-            name = _QUOTED.match(text, token.start("quoted")) if quoted else None
-            if name is not None:
-                position = name.end()
-                continue
-            token = None
         if token is None:
             start = len(text) - len(text[position:].lstrip(" "))
             character = text[start]
@@ -259,7 +262,7 @@ def _checked(node: ast.expr, text: str, depth: int) -> ast.expr:
         raise _too_deep(text, start)
     match node:
         case ast.Constant(value=str()) if _QUOTED.fullmatch(text[start:end]):
-            return ast.copy_location(ast.Name(f"'{text[start:end][1:-1]}'"), node)
+            return ast.copy_location(ast.Name(f"'{unquoted(text[start:end])}'"), node)
         case ast.Constant(value=int() | float()):
             node.value = exact_number(text[start:end], start)  # type: ignore[assignment]
         case ast.Name(id=name):

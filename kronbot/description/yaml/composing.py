@@ -17,7 +17,7 @@ from kronbot.description.expressions.grammar import DECIMAL
 from kronbot.description.mistakes import Mistakes, first_of, raise_all
 from kronbot.description.wording import quote
 from kronbot.description.yaml.nodes import REFUSED, Mapping, Node, Refused, Scalar, Sequence
-from kronbot.description.yaml.source import Source, demand_plain_lines, demand_text
+from kronbot.description.yaml.source import Source, demand_plain_lines, demand_text, lines_in
 from kronbot.errors import DescriptionError, Mistake
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -33,6 +33,8 @@ _NUMBER = re.compile(rf"[-+]?{DECIMAL}|0o[0-7]+|0x[0-9a-fA-F]+")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
+# Of YAML, whose readers of 1.1 take yes for true and 017 for 15.
+VERSION = 1, 2
 # PyYAML's words for a line that is no key.
 NO_COLON = "could not find expected ':'"
 # Words of libyaml 0.2.6 and newer, which reads ahead and stops at a depth of its own before it says what it has read.
@@ -113,6 +115,7 @@ def _syntax_message(error: yaml.MarkedYAMLError, text: str) -> str:
 class _Composer(Mistakes):
     def __init__(self, source: Source) -> None:
         super().__init__(source.name)
+        self._text = source.text
         self._events = iter(yaml.parse(source.text, Loader=_LOADER))
         self._nodes = 0
 
@@ -122,9 +125,20 @@ class _Composer(Mistakes):
         for event in self._events:
             if isinstance(event, yaml.NodeEvent):
                 root = self._node(event, 0)
-            elif isinstance(event, yaml.DocumentStartEvent) and root is not None:
-                self.give_up(_place(event), "more than one document in the file")
+            elif isinstance(event, yaml.DocumentStartEvent):
+                if root is not None:
+                    self.give_up(_place(event), "more than one document in the file")
+                if event.version not in (None, VERSION):
+                    self._refuse_version(event)
         return root
+
+    def _refuse_version(self, event: Any) -> None:
+        first = event.start_mark.line  # of directives, among which that of the version is
+        lines = enumerate(lines_in(self._text)[first:], first + 1)
+        line = next((i for i, text in lines if text.startswith("%YAML")), first + 1)
+        version = ".".join(map(str, event.version))
+        message = f"in YAML {version} yes and 017 mean other things than in YAML 1.2, as which files are read"
+        self.refuse((line, 1), f"{message}: write %YAML 1.2, or leave the line out")
 
     def _node(self, event: Any, depth: int) -> Node:
         """The node that begins with an event; its other events are taken."""

@@ -30,6 +30,8 @@ SHARE, ALIKE = 1e-2, 1 / 8
 FAINT, BLOCK = 1e-14, 512
 # What a system is by what its entries are one by one: so is each part of it.
 BY_ENTRIES = ("symmetric", "undamped", "reciprocal")
+# Of ten numbers that are no smaller, and none larger than its inverse, every product is a number.
+EXTREME = 1e-30
 # The output with what stops and tendons hold: what holds beside a point and not at it tells
 # nothing of its rounding; so many pairs are looked at where all of a few are such.
 HOLDING, MANY = "holding", 64
@@ -86,7 +88,7 @@ class Entries:
             return [[one, other][: 1 + sound[i]] for i, (one, other) in enumerate(zip(near, alike, strict=True))]
 
         def free_of(i: int, F: Array, is_free: npt.NDArray[np.bool_], K: Array, dK: Array) -> Array:
-            if not (K[:, is_free].any() or dK[:, is_free].any()):
+            if not (K[:, is_free].any() or dK[:, is_free].any()) and not self._extreme:
                 return F  # zeros without errors are so by structure
             for k, other in enumerate(elsewhere()[i]):
                 same = lasting(F, [(other.K, other.dK)])
@@ -114,6 +116,12 @@ class Entries:
         for part, whole in zip(systems, wholes, strict=False):
             vars(part).update({word: True for word in BY_ENTRIES if getattr(whole, word)})
         return systems
+
+    @cached_property
+    def _extreme(self) -> bool:
+        """Whether numbers are so large or small that zeros without errors may be products of them."""
+        sizes = np.abs(np.concatenate([part.ravel() for part in (self.trace.bound, *self.points)]))
+        return bool(((sizes > 1 / EXTREME) | ((sizes > 0) & (sizes < EXTREME))).any())
 
     @cached_property
     def _stiff(self) -> dict[int, tuple[int, ...]]:

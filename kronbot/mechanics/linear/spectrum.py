@@ -8,6 +8,8 @@ in s^2.
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -38,6 +40,9 @@ Complex = npt.NDArray[np.complex128]
 
 # Eigenvalues, the numbers of their groups, and what groups of several have in common.
 Found = tuple[Steps, Sequence[int], Sequence[Block | None]]
+# Of what is smaller no square has a rounding that is a number.
+LEAST = math.sqrt(sys.float_info.min / sys.float_info.epsilon)
+APART = "numbers of the robot are too large, too small or too far apart"
 # Systems at a time: enough to forget the calls, few enough for the processor's cache.
 MANY = 16
 
@@ -53,10 +58,15 @@ class Solution:
 
     @cached_property
     def poles(self) -> list[Pole]:
-        """All of them. Raises ComputationError where M is singular, or where they are not 2n."""
+        """All of them. Raises ComputationError where M is singular, where they are not 2n, or where doubles have no
+        square, or no stiffness, of one."""
         if not self.regular:
             demand_regular(self.system.M, self.names)
-        return poles(self.system) if self.found is None else self.found
+        found = poles(self.system) if self.found is None else self.found
+        tiny = (pole.value for pole in found if not pole.free and abs(pole.value) + pole.error < LEAST)
+        if any(self.system.undamped or s.imag or not s for s in tiny):
+            raise ComputationError(f"poles are too small for double precision: {APART}")
+        return found
 
 
 def solutions(

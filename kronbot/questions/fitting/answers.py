@@ -116,11 +116,12 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
     lost = np.flatnonzero((~np.isfinite(errors) & ~np.isnan(told.measured)).any(axis=1))
     if len(lost):
         rows = listing(str(row) for row in told.rows[lost])
-        raise ComputationError(
-            f"no answer with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}{answers.reason}",
-            "; give ",
-            Argument("parameters"), " values that are nearer, or leave such rows out",
-        )  # fmt: skip
+        said = f"no answer with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}{answers.reason}"
+        nearer = "give ", Argument("parameters"), " values that are nearer"
+        if answers.reason:
+            cure = "leave rows of a record out from the first such one on, or, where what was measured is not so, "
+            raise ComputationError(said, "; ", cure, *nearer)
+        raise ComputationError(said, "; ", *nearer, ", or leave such rows out")
     J = answers.jacobian(start)  # after which all traces are there
     demand_derivatives(J, variation.names)
     if shaped := variation.shaped:

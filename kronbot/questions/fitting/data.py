@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -14,6 +16,7 @@ import numpy as np
 from kronbot.cached import cached_property
 from kronbot.description.csv_lines import Line
 from kronbot.description.expressions.expression import CONSTANTS, Expression, ExpressionError, evaluate, parse
+from kronbot.description.expressions.grammar import unquoted
 from kronbot.description.mistakes import first_of
 from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.description.yaml.source import (
@@ -46,6 +49,9 @@ FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
 
 
 NOWHERE: Mapping[str, int] = {}
+# Names that stand in expressions without quotes, and numbers in other words than names that columns may have.
+_PLAIN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+_SAME = {"pi": "180*deg", "deg": "pi/180"}
 
 
 class Table(Protocol):
@@ -109,8 +115,11 @@ class Sheet:
             elif name in before:
                 wrong.append(line.mistake(f"a second column {quote(name)}", i))
             before.add(name)
-        if not wrong and _number(line.cells[0]) is not None:
-            wrong.append(line.mistake("names of columns are wanted in the first line, and numbers below it"))
+        first = next((cell for cell in line.cells if cell not in CONSTANTS), "t")  # a name like any other here
+        if not wrong and _number(first) is not None:
+            what = "stands for what was not measured" if first.casefold() in MISSING else "is a number"
+            told = f"names of columns are wanted in the first line, and numbers below it; {quote(first)} {what}"
+            wrong.append(line.mistake(told, line.cells.index(first)))
         if wrong:
             raise MeasurementError(first_of(wrong))
         return tuple(line.cells)
@@ -246,23 +255,21 @@ def sheet(name: str, content: bytes) -> Sheet:
 class Named:
     """Columns of a table by the names that answers have: those of their own name, and ``expressions`` of others.
 
-    ``lacking`` says of rows in which something is not given what they are.
+    In these names of columns stand as :func:`parse` has quoted ones. ``lacking`` says of rows in which something is not
+    given what they are.
     """
 
     table: Table
     expressions: Mapping[str, Expression]
     lacking: str = "without all that is given"
 
-    def __post_init__(self) -> None:
-        """Raise UsageError where an expression uses a column that is not there."""
-        for name, expression in self.expressions.items():
-            for used in sorted(expression.names):
-                if used not in self.table.header:
-                    hint = did_you_mean(used, self.table.header) or f"; there are {listing(self.table.header)}"
-                    raise UsageError(
-                        Argument("columns"),
-                        f" {quote(name)[1:-1]}: {self.table.name} has no column {quote(used)}{hint}",
-                    )
+    @staticmethod
+    def of(table: Table, texts: Mapping[str, str]) -> Named:
+        """With what texts say: the name of a column of the table, whatever signs it has, or an expression of columns.
+
+        Raises UsageError where one is neither, or uses a column that is not there.
+        """
+        return Named(table, {name: _expression(table, name, text.strip()) for name, text in texts.items()})
 
     @property
     def names(self) -> list[str]:
@@ -277,24 +284,28 @@ class Named:
     @property
     def spent(self) -> set[str]:
         """Columns of the table that expressions use."""
-        return {used for expression in self.expressions.values() for used in expression.names}
+        return {used for name in self.expressions for used in self._used(name).values()}
+
+    def _used(self, name: str) -> dict[str, str]:
+        """The columns of the table that an expression uses, by their names in it."""
+        return {used: unquoted(used) for used in self.expressions[name].names}
 
     def numbers(self, names: Iterable[str]) -> dict[str, Array]:
         """Some columns (N,). Raises MeasurementError with every mistake in them."""
         wanted = list(names)
         made = [name for name in wanted if name in self.expressions]
-        needed = {used for name in made for used in self.expressions[name].names}
+        needed = {used for name in made for used in self._used(name).values()}
         plain = dict.fromkeys([*(name for name in wanted if name not in self.expressions), *sorted(needed)])
-        found = self.table.numbers(plain or self.table.header[:1])
+        found = given = self.table.numbers(plain or self.table.header[:1])
         count = len(next(iter(found.values())))
         constants = {name: np.full(count, evaluate(parse(name), {})) for name in CONSTANTS}
         for name in made:
-            names_of = {used: found[used] for used in self.expressions[name].names} | constants
+            names_of = {each: given[used] for each, used in self._used(name).items()} | constants
             with np.errstate(all="ignore"):
                 values = self.expressions[name].fold(lambda number: np.full(count, float(number)), names_of, FUNCTIONS)
             made_here = np.asarray(values, dtype=float)
             if np.isinf(made_here).any():
-                row, used = int(np.isinf(made_here).argmax()), min(self.expressions[name].names, default=name)
+                row, used = int(np.isinf(made_here).argmax()), min(self._used(name).values(), default=name)
                 raise self.table.mistaken(
                     {used: f"{quote(name)[1:-1]}: no finite number in row {row + 1}"}, {used: row}
                 )
@@ -308,3 +319,26 @@ class Named:
         if wrong:
             raise self.table.mistaken(wrong, first)
         return {name: found[name] for name in wanted}
+
+
+def _expression(table: Table, name: str, text: str) -> Expression:
+    """What makes a column of a name: a column of the table, or an expression of some. Raises UsageError."""
+    if text in table.header:
+        own = f"'{text}'"
+        return Expression(own, ast.Name(own), own)
+    whose = f" {quote(name)[1:-1]}: "
+    try:
+        found = parse(text, quoted=True)
+    except ExpressionError as error:
+        raise UsageError(Argument("columns"), whose, error.of(text, "an expression")) from None
+    for used in sorted(map(unquoted, found.names)):
+        if used not in table.header:
+            hint = did_you_mean(used, table.header) or f"; there are {listing(table.header)}"
+            odd = any(column in hint and not _PLAIN.fullmatch(column) for column in table.header)
+            how = " (such a name stands in quotes in an expression)" if odd else ""
+            raise UsageError(Argument("columns"), whose, f"{table.name} has no column {quote(used)}{hint}{how}")
+    numbers = {node.id for node in ast.walk(found.root) if isinstance(node, ast.Name)} & {*CONSTANTS}
+    for both in sorted(numbers.intersection(table.header)):
+        cure = f"the column stands in quotes, {quote(both)}, and the number is {_SAME[both]}"
+        raise UsageError(Argument("columns"), whose, f"{both} is a number, and a column of {table.name}: {cure}")
+    return found

@@ -9,12 +9,14 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.compute.trace import Rows as Places
 from kronbot.description.names import moving_frames
 from kronbot.description.wording import listing
 from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.sensitivity import Stretches
+from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import REACTION, WRENCH
 from kronbot.questions.fitting.columns import OF_SIMULATE_ONLY, of_simulate
@@ -68,6 +70,19 @@ class Record:
         rows = np.searchsorted(self.times, stations[:-1], side="right") - 1
         ends = np.searchsorted(stations, self.times[1:]) - 1
         return Stretches(stations, self.inputs[rows], np.isin(stations, instants).astype(float)), ends
+
+
+def refused(records: Sequence[Record], rows: Places, watched: Flags, contacts: int) -> Flags:
+    """Which of some rows (N,) of records tell nothing, of what is watched there (N, any) and must not be so.
+
+    Of the first so many, ``contacts`` that another motion than the one without them follows, nor what is behind in its
+    record.
+    """
+    found, begun = np.asarray(watched.any(axis=1)), np.asarray(watched[:, :contacts].any(axis=1))
+    for record in records:
+        own = (record.first <= rows) & (rows < record.last)
+        found[own] |= np.logical_or.accumulate(begun[own])
+    return found
 
 
 @dataclass(frozen=True)

@@ -33,13 +33,13 @@ from kronbot.questions.fitting.beginning import Beginning, begun
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.driven import DrivenModel
 from kronbot.questions.fitting.measured import Measured
-from kronbot.questions.fitting.records import Record, read
+from kronbot.questions.fitting.records import Record, read, refused
 from kronbot.questions.fitting.shifts import Shifts
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.records import dataclass
 
 PURPOSE = "fit"
-BEYOND = "; a stop or a tendon begins or ends to act there, or the base is near its gimbal lock"
+BEYOND = "; a stop or a tendon begins or ends to act there or before, or the base is near its gimbal lock"
 # Errors of a step, over the tolerances, beyond which steps are chosen anew.
 STALE = 10.0
 # Times as many steps as at first, or so many where L-stable ones, which are fewer, were the first: parameters that want
@@ -178,13 +178,13 @@ class SimulatedAnswers:
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured, infinite where a motion is lost."""
         run = self._at(values, False)
-        h, lost = np.empty(self.data.measured.shape), run.lost[self.chosen]
+        h, lost, self.reason = np.empty(self.data.measured.shape), run.lost[self.chosen], ""
         for columns, seen in self._by_delay(run):
             found = self._trace(run.robot, "seen").rows(*self._points(seen))
             h[:, columns] = found["h"].reshape(h.shape)[:, columns]
-            beyond = (found["watched"].reshape(len(h), -1) > 0).any(axis=1) & ~run.lost[self.chosen]
-            lost |= beyond
-            self.reason = BEYOND if beyond.any() else ""
+            watched = found["watched"].reshape(len(h), -1) > 0
+            beyond = refused(self.records, self.chosen, watched, self.model.contacts) & ~run.lost[self.chosen]
+            lost, self.reason = lost | beyond, BEYOND if beyond.any() else self.reason
         h -= self.data.zeros
         h[lost] = np.inf
         return np.asarray(np.where(self.data.present, h, np.nan))
