@@ -99,7 +99,7 @@ def test_runs_in_threads_leave_the_program_as_it_was(switching):
 
 @pytest.mark.slow
 def test_questions_in_threads_leave_the_program_as_it_was(switching):
-    nothing_left([*QUESTIONS], 10, 4)
+    nothing_left([*QUESTIONS], 10, 2)
 
 
 class Late(Exception):
