@@ -125,6 +125,15 @@ def swept_here(monkeypatch):
 
 
 @pytest.fixture
+def unpaid(monkeypatch):
+    """The run that a design pays for need not come to rest."""
+    from kronbot.questions import design
+
+    monkeypatch.setattr(design, "LONG", 1)
+    monkeypatch.setattr(design, "ROWS", 20)
+
+
+@pytest.fixture
 def unsettled(monkeypatch):
     """Pictures go to files without a layout, which takes longest and is looked at in tests of pictures."""
     from kronbot.plots import style

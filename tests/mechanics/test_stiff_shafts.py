@@ -23,7 +23,7 @@ LOOP
 PD, GAINS = (1000.0, 50.0), [0.305096, 0.694904, 0.907611, 0.0672305]
 FORMS = {"compliance": lambda power: f"compliance: 1e-{power}", "stiffness": lambda power: f"stiffness: 1e{power}"}
 # Powers of ten of the stiffness: hardly, a little, and all of what is beside it is lost.
-POWERS = [rare(8), rare(10), 12, rare(13), 14, rare(15), rare(16), 17, rare(18), 20, rare(22)]
+POWERS = [rare(8), rare(10), 12, 14, rare(15), rare(16), 17, rare(18), 20, rare(22)]
 
 
 def robot(folder, shaft, loop="", gravity=-9.81, damping=1.0):
@@ -94,7 +94,7 @@ def test_poles_of_a_stiff_shaft_are_within_their_errors(tmp_path, loop, form, po
 
 @pytest.mark.parametrize("power", POWERS)
 @pytest.mark.parametrize("q", [0.0, rare(0.7)])
-def test_designed_loops_and_filters_of_a_stiff_shaft_are_within_their_errors(tmp_path, q, power):
+def test_designed_loops_and_filters_of_a_stiff_shaft_are_within_their_errors(tmp_path, q, power, unpaid):
     shaft = FORMS["compliance"](power)
     answer = robot(tmp_path, shaft).design(q={"q1": q}, lqr=True, noise={"q1.motor": 1e-3, "torque.q1": 0.1})
     with mp.workdps(60):

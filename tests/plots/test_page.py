@@ -22,6 +22,7 @@ from kronbot.cli.main import run
 from kronbot.description import read
 from kronbot.errors import ComputationError, Failure, KronbotError, UsageError
 from kronbot.library.robot import Robot
+from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.rotations import of_roll_pitch_yaw
 from kronbot.plots.page import decimated, document, pages
@@ -152,6 +153,7 @@ def test_the_drawn_tip_is_that_of_the_series(opened, name, order):
 def test_a_plan_moves_as_planned(opened, tmp_path, monkeypatch):
     """From rest to rest, with the plan's columns below; the command line writes the same."""
     monkeypatch.setattr(judgement, "judged", lambda *given: {})  # which is not drawn
+    monkeypatch.setattr(judgement, "FINE", Tolerances(1e-7, 1e-9))
     words = ["--to", "q1=1", "--duration", "1", "-q"]
     robot = Robot(model(ELASTIC.replace(", elastic: {stiffness: 100}", "")))
     answer = robot.plan({"q1": 1}, duration=1)

@@ -54,7 +54,6 @@ from kronbot.plots.curves import Curve  # noqa: E402
 from kronbot.plots.frequency_response import Response  # noqa: E402
 from kronbot.plots.page.robot import Shown  # noqa: E402
 from kronbot.plots.panels import WORDS, kind  # noqa: E402
-from kronbot.questions import design as costly  # noqa: E402
 from kronbot.questions import jacobian as jacobians  # noqa: E402
 from kronbot.questions import judgement  # noqa: E402
 from kronbot.questions import linearize as linearization  # noqa: E402
@@ -1644,10 +1643,8 @@ def test_plans_draw_torsion_apart_from_bending(picture):
 
 
 @pytest.mark.slow
-def test_designs_are_drawn(picture, monkeypatch):
+def test_designs_are_drawn(picture, unpaid):
     """Poles of the loop, and of a filter where there is one; impulses of a shaper."""
-    monkeypatch.setattr(costly, "LONG", 1)  # the run that a design pays for is not drawn
-    monkeypatch.setattr(costly, "ROWS", 20)
     robot = Robot(robots_in_tests.model(robots_in_tests.BOOM))
     loop = robot.design(lqr=True)
     for answer, count in ((loop, 1), (robot.design(lqr=True, noise={"q1": 1e-3}), 2)):

@@ -171,7 +171,7 @@ def test_an_arm_with_the_weight_of_its_sag_stands_at_its_target():
     errors = {}
     for gravity in ("none", "rigid", "flexible"):
         robot = Robot(model(text.replace("GRAVITY", gravity).replace("SIDE", "motor")))
-        rest = robot.simulate(duration=30, step=30, solver="rodas")
+        rest = robot.simulate(duration=20, step=20, solver="rodas")
         errors[gravity] = abs(rest["q1"][-1] - 0.4)
     assert errors["none"] > 10 * errors["rigid"] > 100 * errors["flexible"] > 0
 
@@ -347,7 +347,7 @@ def test_gains_that_couple_equal_oscillators(tmp_path, stiff, damped, said):
 
 
 @pytest.mark.slow
-def test_margins_of_a_filtered_loop_are_those_of_its_design(tmp_path):
+def test_margins_of_a_filtered_loop_are_those_of_its_design(tmp_path, unpaid):
     text = LOOP.replace("BEAM", FLAT).partition("control:")[0]
     best = Robot(model(text)).design(lqr=True, noise={"q1": 1e-3, "q2": 1e-3})
     for name in ("gains", "estimator"):
@@ -389,7 +389,7 @@ def rows_of(array):
 @pytest.mark.parametrize(
     "law", ["q1: {pid: {kp: 20*s, ki: 5*s, kd: 10*s}}", "state_feedback: {K: K.csv, estimator: L.csv}"]
 )
-def test_margins_of_loops_that_remember_do_not_depend_on_units(law, tmp_path):
+def test_margins_of_loops_that_remember_do_not_depend_on_units(law, tmp_path, unpaid):
     """Integrals are in N m, estimates in rad and rad/s: a robot of micrograms is controllable as one of kilograms."""
     found = []
     for s in (1.0, 2.0**-60):

@@ -162,7 +162,7 @@ def test_loops_that_do_not_come_to_rest_are_told(arm, pole, how):
 
 
 @pytest.mark.parametrize("fast", [1e3, rare(30), rare(1e5)])
-def test_poles_told_are_those_of_the_loop(arm, fast):
+def test_poles_told_are_those_of_the_loop(arm, fast, unpaid):
     """Where gains leave no digit of A in A - B K: against 30 digits, within the errors that are told; what is missed is
     said, and so is what rounding moves."""
     wanted = fast * np.array([-3 + 4j, -6, -7, -8 + 30j])
@@ -224,7 +224,7 @@ def test_disk_margins_of_the_best_feedback(inputs):
 
 
 @pytest.mark.slow
-def test_what_no_torque_reaches_is_taken_out_and_named():
+def test_what_no_torque_reaches_is_taken_out_and_named(unpaid):
     """A beam that also bends out of its plane: the gains are those of the arm that cannot, and see nothing of it."""
     text = ARM.replace("[0, -9.81, 0]", "[0, 0, 0]")
     plane = Robot(model(text)).design(q={"q1": 0.4}, lqr=True)
@@ -239,7 +239,7 @@ def test_what_no_torque_reaches_is_taken_out_and_named():
 
 
 @pytest.mark.slow
-def test_momentum_of_a_floating_arm_is_left_alone():
+def test_momentum_of_a_floating_arm_is_left_alone(unpaid):
     """Gains see no momentum: moving along with everything changes no torque."""
     text = ARM.replace("[0, -9.81, 0]", "[0, 0, 0]")
     base = "base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}"
@@ -260,7 +260,7 @@ def test_what_costs_nothing_is_named():
 
 
 @pytest.mark.slow
-def test_friction_near_rest_is_told_as_of_any_linear_model():
+def test_friction_near_rest_is_told_as_of_any_linear_model(unpaid):
     """The gains are those of its slope; stops are, too. It has no part where joints are locked, as for a shaper."""
     text = ARM.replace("name: q1", "name: q1, friction: {coulomb: 0.05, smoothing: 1e-2}", 1)
     robot = kronbot.loads(text)
@@ -306,7 +306,7 @@ def test_wrong_wishes(arm, given, said):
 
 
 @pytest.mark.slow
-def test_gains_of_rows_are_those_of_every_posture(arm, tmp_path):
+def test_gains_of_rows_are_those_of_every_posture(arm, tmp_path, unpaid):
     """A schedule: stacks of gains and margins by posture, also of a file of rows; a row that fails ends it."""
     angles = [-0.4, 0.6]
     given = {"lqr": True, "weights": {"q1": 3.0, "q2": 1.0}}

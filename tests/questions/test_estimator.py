@@ -12,7 +12,6 @@ import kronbot
 from kronbot.cli.main import run as command_line
 from kronbot.errors import DescriptionError
 from kronbot.mechanics.control.randomness import normal, seeded
-from kronbot.questions import design
 
 ARM = boom_and_arm()
 FEEDBACK = "K: gains.csv, estimator: kalman.csv"
@@ -84,7 +83,7 @@ def loop(folder, more=""):
 
 
 @pytest.mark.slow
-def test_poles_are_those_of_the_feedback_and_of_the_filter(folder):
+def test_poles_are_those_of_the_feedback_and_of_the_filter(folder, unpaid):
     """Separation; and a simulation of the arm near its rest decays as the matrix of the loop says."""
     design = kronbot.load(folder / "bare.yaml").design(
         q=AT,
@@ -240,12 +239,10 @@ links:
     ["", rare("base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 1.2, Izz: 1.4}}}\n")],
     ids=["fixed", "floating"],
 )
-def test_what_no_torque_reaches_is_left_alone_by_the_filter_too(base, monkeypatch):
+def test_what_no_torque_reaches_is_left_alone_by_the_filter_too(base, unpaid):
     """Bending across the plane and momenta, undamped: the filter and its margin are those of an arm that does not bend
     so; its poles within what its gains of 1e7 make of a rounding.
     """
-    monkeypatch.setattr(design, "LONG", 1)  # the run that a design pays for need not come to rest
-    monkeypatch.setattr(design, "ROWS", 20)
     asked = {"lqr": True, "q": {"q2": 0.5}, "noise": {"q1": 1e-4, "q2": 1e-3, "torque.q1": 0.3}}
     whole, planar = (kronbot.loads(text + base).design(**asked) for text in (WHIPPING, WHIPPING.replace(", w: 1", "")))
     L, names = whole["L"], list(whole.arrays["L"].rows)

@@ -23,7 +23,6 @@ from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import of_first_order
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
 from kronbot.model.build import build
-from kronbot.questions import design
 from kronbot.questions.linearize import Choice, Linearization, Point
 
 KHANG = json.loads((Path(__file__).parents[1] / "data" / "khang.json").read_text())
@@ -538,10 +537,8 @@ def test_measured_damping_is_the_same_whoever_asks_first():
     ],
     ids=["rigid", "flexible", "measured", "along"],
 )
-def test_the_same_question_has_the_same_answer_after_others(text, order, monkeypatch):
+def test_the_same_question_has_the_same_answer_after_others(text, order, unpaid):
     """Whatever other questions bring, before its own or after: of two, each comes first once."""
-    monkeypatch.setattr(design, "LONG", 1)  # the run that a design pays for need not come to rest
-    monkeypatch.setattr(design, "ROWS", 20)
     questions = {asked: ask for asked, ask in QUESTIONS.items() if "control" in text or asked != "closed"}
     alone = {asked: ask(loads(text, order=order)) for asked, ask in questions.items()}
     orders = {MEASURED: [-1], HELD: [-1], ALONG: [1], SAGGING: [1, -1]}[text]
