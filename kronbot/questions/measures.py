@@ -139,7 +139,7 @@ def after_motion(
     left = residual(times[alone], r[alone])
     way = float(np.linalg.norm(first - left.place))
     own = band * way if way > WAY else math.inf
-    resting = way > WAY and left.creeps < own / 2 and not left.slow
+    resting = way > WAY and left.error < own / 2 and not left.slow
     names = [name for name, there in (("residual_amplitude", let_go), ("settling_time", resting)) if there]
     if (away := samples.away(r, rate, left.place, own, names)) is not None:
         off = np.linalg.norm(away, axis=1)
@@ -148,7 +148,7 @@ def after_motion(
         if let_go and left.slow:
             told = _told_of_slow(left.slow, times[alone])
         elif let_go and not left.known:
-            told = _told_of_creeping(left.creeps)
+            told = _told_of_creeping(left.error, times[alone])
         elif let_go:
             found["residual_amplitude"] = float(off[samples.times >= times[alone][0]].max())
         for k, line in enumerate(left.lines if let_go and not left.slow else [], 1):
@@ -186,11 +186,11 @@ def _told_of_slow(frequency: float, times: Array) -> list[str]:
     ]
 
 
-def _told_of_creeping(creeps: float) -> list[str]:
+def _told_of_creeping(error: float, times: Array) -> list[str]:
     """That where the endpoint comes to rest is not known."""
     return [
-        f"residual_amplitude is left out: behind the motion the endpoint creeps, by {creeps:.2g} m or more after the "
-        "run; a longer duration tells where it comes to rest (explain measures)"
+        f"residual_amplitude is left out: {times[-1] - times[0]:.3g} s behind the motion do not tell where the endpoint "
+        f"comes to rest, but for {error:.1g} m; a longer duration tells (explain measures)"
     ]
 
 

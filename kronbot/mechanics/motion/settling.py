@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kronbot.floats import Array, all_finite
+from kronbot.floats import Array
+from kronbot.mechanics.motion.exponentials import ABOVE, PIECES, exponentials, hann, rest
 from kronbot.records import dataclass
 
 # Transforms are of so many times the samples, so that a parabola through three lines meets a peak.
@@ -16,20 +17,15 @@ FINER = 8
 LOBE = 2 * FINER
 # Vibrations below this share of the largest one are not told apart from what leaks of it; so many are told.
 SHARE, MOST = 0.02, 3
-# Steps from mean to mean that shrink by less than this are not known to lead anywhere; periods in all of the time that
-# half of it takes the mean of; what creeps moves by so many times of what vibrations leave in means.
-NEARING, SLOWEST, MEANT, LEFT = 0.75, 0.95, 8, 4
 # What vibrates does so, too, without the first of so many parts of the time.
 PARTS = 4
 # A swing of less than SEEN periods in the time may be no line; of less than LEAST nobody tells it from what creeps. It
-# is looked for in means over so many pieces, in what of them is above a share, where it is a part of the whole.
-SEEN, LEAST, PIECES, ABOVE, PART = 4.0, 0.05, 128, 1e-3, 0.1
-# Parts so many times as large as all are none, a place that moves by such a share with a part of the time is none;
-# so many swings, and so near to a line, tell how large that begins.
-CANCELLING, PLACED, FIRST, SAME = 4.0, 0.01, 2.4, 0.1
-# So much of a swing tells its place, of one that is not quite linear, too, by sums of so many powers, where they miss
-# the means by less of the largest distance: more follow anything, jolts, too.
-ENOUGH, POWERS, MISSED = 0.8, 16, 1e-2
+# is looked for among exponentials where it is such a part of the whole.
+SEEN, LEAST, PART = 4.0, 0.05, 0.1
+# A place that is as near as this share of the largest distance is known. A vibration is one of the exponentials that
+# turns nearly as much, which miss no more than a share of it; so many swings tell how large it begins, and so many
+# samples at least.
+PLACED, SAME, LEFT, FIRST, FEWEST = 0.02, 0.1, 0.05, 2.4, 32
 # Parts between two samples; what share of an amplitude is missed where the fifth power of a step tells, and how many
 # times as many samples are no waste.
 BETWEEN, FIFTH, MORE = 8, 0.5, 1.2
@@ -98,8 +94,8 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Residual:
-    """What vibrates about a place: ``place`` (k,), largest distance from it, ``lines``, the largest first; and by how
-    much it still ``creeps`` there from where it was of late, whether or not the place is ``known``.
+    """What vibrates about a place: ``place`` (k,), largest distance from it, ``lines``, the largest first; and how far
+    off the place may be, its ``error``, and whether it is ``known``.
 
     Where it swings too seldom in the time to tell how far, and about which place, ``slow`` is that frequency (rad/s),
     else 0."""
@@ -107,9 +103,9 @@ class Residual:
     place: Array
     amplitude: float
     lines: list[Line]
-    creeps: float = 0.0
-    slow: float = 0.0
+    error: float = 0.0
     known: bool = True
+    slow: float = 0.0
 
     def swing(self, band: float) -> float:
         """Half the longest period (s) of what swings out of a band: for so long, and no longer, it may stay inside.
@@ -128,9 +124,9 @@ class Residual:
 def residual(times: Array, values: Array) -> Residual:
     """Of values (N, k) at even times (N,).
 
-    Means and spectra are weighted by Hann's window 1 - cos, so that what has no whole number of periods leaks little. A
-    vibration has to swing twice at least in the time, and more than what swings twice less, to be told from that. The
-    mean over fewer is no place of rest: where no line is half of what there is, they are looked for by themselves.
+    Spectra are weighted by Hann's window 1 - cos, so that what has no whole number of periods leaks little. A vibration
+    has to swing twice at least in the time to have a line. Where none is half of what there is, and for the place of
+    rest, what there is is taken for a sum of exponentials.
 
     Spectra are those of second differences, in which what creeps is as much smaller, beside a vibration, as the square
     of its rate over the frequency: a large way leaks over small vibrations no longer.
@@ -141,13 +137,13 @@ def residual(times: Array, values: Array) -> Residual:
     lines beside it do so, too; peaks that are left of what creeps do not, and those of jolts turn each by its own.
     """
     count = len(times)
-    place = _hann(count) @ values
-    swinging = values - place
-    amplitude = float(np.linalg.norm(swinging, axis=1).max())
-    if amplitude <= ROUNDING * np.abs(values).max():
-        return Residual(place, amplitude, [])
+    mean, largest = hann(count) @ values, float(np.abs(values).max())
+    amplitude = _away(values, mean)
+    if amplitude <= ROUNDING * largest:
+        return Residual(mean, amplitude, [])
+    place, error = rest(values) if amplitude > NOISE * largest else (mean, 0.0)
     step, line, bent = times[1] - times[0], 2 * np.pi / (FINER * count), np.diff(values, n=2, axis=0)
-    window = _hann(len(bent) - 1)[:, None]
+    window = hann(len(bent) - 1)[:, None]
     now, then = (np.fft.rfft(window * each, FINER * count, axis=0) for each in (bent[:-1], bent[1:]))
     spectrum, turned = 2 * np.linalg.norm(now, axis=1), np.angle((now.conj() * then).sum(axis=1))
     # A vibration of angle a a sample is (2 sin(a / 2))^2 as large in them.
@@ -155,16 +151,16 @@ def residual(times: Array, values: Array) -> Residual:
     swings = np.append(0.0, spectrum[1:] / _bending(angles))
     inner = np.arange(LOBE, len(spectrum) - 1)
     # A side lobe of what is slow has a larger one beside it.
-    largest = np.lib.stride_tricks.sliding_window_view(np.pad(spectrum, LOBE), 2 * LOBE + 1).max(axis=1)
+    highest = np.lib.stride_tricks.sliding_window_view(np.pad(spectrum, LOBE), 2 * LOBE + 1).max(axis=1)
     own = np.abs(turned[inner] - line * inner) < FINER * line
     for beside in (inner - FINER, np.minimum(inner + FINER, len(turned) - 1)):
         own &= np.abs(turned[beside] - turned[inner]) < FINER * line / 2
-    peaks = inner[own & (spectrum[inner] > spectrum[inner - 1]) & (spectrum[inner] == largest[inner])]
+    peaks = inner[own & (spectrum[inner] > spectrum[inner - 1]) & (spectrum[inner] == highest[inner])]
     lines: list[Line] = []
     taken: list[int] = []
-    mean = 0.0
+    most = 0.0
     for k in peaks[np.argsort(-swings[peaks], kind="stable")].tolist():
-        if len(lines) == MOST or swings[k] <= (SHARE * mean if lines else NOISE * amplitude):
+        if len(lines) == MOST or swings[k] <= (SHARE * most if lines else NOISE * amplitude):
             break
         if any(abs(k - other) < 2 * LOBE for other in taken):  # a side lobe
             continue
@@ -175,101 +171,56 @@ def residual(times: Array, values: Array) -> Residual:
         shift = 0.5 * (before - after) / bend if bend else 0.0
         angle = line * (k + shift)
         size = float(np.exp(at - 0.25 * (before - after) * shift) / _bending(angle))
-        mean = max(mean, size)
-        if (larger := _larger(bent, angle)) is not None:
-            size *= larger
-        elif begun := _beginning(values, angle):
-            size = begun
-        lines.append(Line(float(angle / step), size, known=bool(larger or begun)))
+        most = max(most, size)
+        first = max(FEWEST, int(FIRST * 2 * np.pi / angle) + 2)
+        larger = _begins(values, angle) or _begins(values[:first], angle)
+        if larger is None and (longer := _larger(bent, angle)):
+            larger = longer * size
+        lines.append(Line(float(angle / step), larger or size, known=larger is not None))
         taken.append(k)
         bent = bent - _wave(bent, angle)  # beside which smaller ones are looked for
     lines.sort(key=lambda line: -line.size)
-    if (not lines or 2 * lines[0].size < amplitude) and amplitude > NOISE * np.abs(values).max():
-        few, most = _few_swings(values), count - count // PARTS
-        if few and not any(line.frequency * step < 2 * few.angle for line in lines):
-            frequency = few.angle / float(step)
-            sooner = _few_swings(values[:most])
-            if not few.known or not sooner or np.linalg.norm(few.place - sooner.place) > PLACED * few.amplitude:
-                return Residual(place, amplitude, lines, slow=frequency)
-            lines = [Line(frequency, few.size), *(each for each in lines if each.size > SHARE * few.size)][:MOST]
-            return Residual(few.place, few.amplitude, lines)
-    periods = [(frequency * (times[-1] - times[0]) / (4 * np.pi), size) for frequency, size, _ in lines]
-    least = max(SHARE * amplitude, NOISE * float(np.abs(values).max()))
-    slowest = min((half for half, _ in periods), default=np.inf)
-    # In a mean by Hann's window over p periods at most a share of 1 / (pi p (p^2 - 1)) of a vibration is left.
-    left = sum(size / (np.pi * half * (half**2 - 1)) for half, size in periods if half > 1)
-    limit, moved, creeps, nearing = _limit(values)
-    creeping = slowest >= MEANT / 4 and moved > LEFT * left and creeps > least
-    if slowest < MEANT / 2:
-        return Residual(place, amplitude, lines, creeps if creeping else 0.0, known=not creeping)
-    away = float(np.linalg.norm(values - limit, axis=1).max())
-    return Residual(limit, away, lines, creeps, known=nearing or not creeping)
+    known, slow, first = error <= PLACED * amplitude, 0.0, lines
+    if (not lines or 2 * lines[0].size < amplitude) and amplitude > NOISE * largest:
+        few = _few_swings(values, amplitude)
+        if few and not any(line.frequency * step < 2 * few[0] for line in lines):
+            slow, size = few[0] / float(step), few[1]
+            first = [Line(slow, size), *(each for each in lines if each.size > SHARE * size)][:MOST]
+    if known:
+        return Residual(place, _away(values, place), first, error)
+    return Residual(mean, amplitude, lines, error, known, slow)
 
 
-def _limit(values: Array) -> tuple[Array, float, float, bool]:
-    """The place (k,) that values (N, k) creep to, how far they moved of late and have to go, and whether it is known.
-
-    Of means over the first, middle and last half, weighted by Hann's window, it is the limit of what nears it by one
-    rate (Aitken 1926), or the last where they do not near one another. Of a rate near 1 nobody knows how long it goes
-    on, or whether it does for ever: they are as far from there as by the rate, and by no more than SLOWEST.
-    """
-    half = len(values) // 2
-    first, middle, last = (_hann(half) @ values[k : k + half] for k in (0, half // 2, len(values) - half))
-    before, after = middle - first, last - middle
-    rate = float(before @ after) / max(float(before @ before), np.finfo(float).tiny)
-    moved = float(np.linalg.norm(after))
-    if rate <= 0:
-        return last, moved, moved, False
-    nearing, rate = rate < NEARING, min(rate, SLOWEST)
-    further = after * rate / (1 - rate)
-    return last + nearing * further, moved, float(np.linalg.norm(further)), nearing
+def _away(values: Array, place: Array) -> float:
+    """The largest distance of (N, k) values from a place (k,)."""
+    return float(np.linalg.norm(values - place, axis=1).max())
 
 
-class Swings(NamedTuple):
-    """What swings a few times: by an angle (rad) a sample, how far, about which place (k,); the largest distance of all
-    from there, and whether that is known."""
-
-    angle: float
-    size: float
-    place: Array
-    amplitude: float
-    known: bool
-
-
-def _few_swings(values: Array) -> Swings | None:
-    """The largest part of (N, k) values that swings less than SEEN times; None where it is no PART of all.
-
-    What vibrates about a place, damped or not, differs from piece to piece by sums of powers z^n of a few numbers, of
-    which a fraction of a period tells z: they are the eigenvalues of what leads from one row to the next of the space
-    that all stretches of them span (matrix pencil: Hua and Sarkar 1990). Least squares of the powers and a constant
-    have the place. What dies out as fast as it turns swings nowhere.
-    """
-    amplitude = float(np.linalg.norm(values - _hann(len(values)) @ values, axis=1).max())
-    pieces = min(PIECES, len(values))
-    each = len(values) // pieces
-    means = values[: each * pieces].reshape(pieces, each, -1).mean(axis=1)
-    width = pieces // 3
-    stretches = np.lib.stride_tricks.sliding_window_view(np.diff(means, axis=0), width, axis=0).reshape(-1, width)
-    _, sizes, spanned = np.linalg.svd(all_finite(stretches), full_matrices=False)
-    V = spanned[sizes > ABOVE * sizes[0]].T
-    z = np.linalg.eigvals(np.linalg.lstsq(all_finite(V[:-1]), all_finite(V[1:]), rcond=None)[0]).astype(complex)
-    rates = np.log(z[z != 0])
-    # Each power is 1 where it is largest.
-    powers = np.exp(np.outer(np.arange(pieces), rates) - np.maximum(rates.real, 0) * (pieces - 1))
-    powers = np.column_stack([np.ones(pieces), powers])
-    shares = np.linalg.lstsq(all_finite(powers), all_finite(means.astype(complex)), rcond=None)[0]
-    parts, swings = 2 * np.linalg.norm(shares[1:], axis=1), rates.imag * pieces / (2 * np.pi)
-    few = (swings > LEAST) & (swings < SEEN) & (rates.imag > np.abs(rates.real)) & (parts > PART * amplitude)
+def _few_swings(values: Array, amplitude: float) -> tuple[float, float] | None:
+    """By which angle (rad) a sample the largest part of (N, k) values turns that swings less than SEEN times, and how
+    far it swings at first; None where it is no PART of all. What dies out as fast as it turns swings nowhere."""
+    _, rates, sizes, _ = exponentials(values, ABOVE[-1])
+    swings = rates.imag * len(values) / (2 * np.pi)
+    few = (swings > LEAST) & (swings < SEEN) & (rates.imag > np.abs(rates.real)) & (sizes > PART * amplitude)
     if not few.any():
         return None
-    k = int(np.argmax(np.where(few, parts, 0)))
-    size, missed, place = float(parts[k]), float(np.abs(means - powers @ shares).max()), shares[0].real
-    most = float(np.linalg.norm(values - place, axis=1).max())
-    # What swings so often goes by its place; what follows anything else has large parts that cancel one another.
-    aside = np.maximum(values.min(axis=0) - place, place - values.max(axis=0)).max()
-    sound = aside < PART * amplitude and parts.max() < CANCELLING * amplitude
-    known = bool(sound and swings[k] >= ENOUGH and len(rates) <= POWERS and missed < MISSED * most)
-    return Swings(float(rates.imag[k] / each), size, place, most, known)
+    k = int(np.argmax(np.where(few, sizes, 0)))
+    return float(rates.imag[k]), float(sizes[k])
+
+
+def _begins(values: Array, angle: float) -> float | None:
+    """How far at first swings what turns by an angle a sample in (N, k) values; None where few and more exponentials
+    do not tell the same, or pieces are so long that it turns on by more than half a turn."""
+    if angle * len(values) > np.pi * PIECES:
+        return None
+    found = []
+    for above in ABOVE:
+        _, rates, sizes, missed = exponentials(values, above)
+        size = float(sizes[np.abs(rates.imag - angle) < SAME * angle].max(initial=0.0))
+        if missed > LEFT * size:
+            return None
+        found.append(size)
+    return found[0] if min(found) > (1 - LEFT) * max(found) > 0 else None
 
 
 def _bending(angle: Array | float) -> Array:
@@ -277,17 +228,10 @@ def _bending(angle: Array | float) -> Array:
     return found
 
 
-def _hann(count: int) -> Array:
-    """Hann's window of so many samples, the sum of which is 1."""
-    window = 1 - np.cos(2 * np.pi * np.arange(count) / (count - 1))
-    window /= window.sum()
-    return window
-
-
 def _wave(values: Array, angle: float) -> Array:
     """What is in (N, k) values at an angle a sample."""
     wave = np.exp(1j * angle * np.arange(len(values)))[:, None]
-    found: Array = 2 * ((_hann(len(values)) @ (wave.conj() * values)) * wave).real
+    found: Array = 2 * ((hann(len(values)) @ (wave.conj() * values)) * wave).real
     return found
 
 
@@ -319,15 +263,9 @@ def _larger(values: Array, angle: float) -> float | None:
     return float(_swing(values, angle) / mean / whole)
 
 
-def _beginning(values: Array, angle: float) -> float:
-    """The amplitude at first of what vibrates by an angle a sample, and is soon gone; 0 where it is not known."""
-    few = _few_swings(values[: int(FIRST * 2 * np.pi / angle) + 2])
-    return few.size if few and few.known and abs(few.angle - angle) < SAME * angle else 0.0
-
-
 def _swing(values: Array, angle: float) -> float:
     """The amplitude, by Hann's window, of what is in (N, k) values at an angle a sample."""
-    return 2 * float(np.linalg.norm((_hann(len(values)) * np.exp(-1j * angle * np.arange(len(values)))) @ values))
+    return 2 * float(np.linalg.norm((hann(len(values)) * np.exp(-1j * angle * np.arange(len(values)))) @ values))
 
 
 def _vibrates(values: Array, angle: float) -> bool:
@@ -339,7 +277,7 @@ def _vibrates(values: Array, angle: float) -> bool:
 
 def _turned(swinging: Array, angle: float) -> float:
     """The angle (rad) by which what is in (N, k) values at an angle a sample turns from one sample to the next."""
-    window = _hann(len(swinging) - 1)
+    window = hann(len(swinging) - 1)
     turning = window * np.exp(-1j * angle * np.arange(len(window)))
     now, then = (turning @ (each - window @ each) for each in (swinging[:-1], swinging[1:]))
     return float(np.angle(np.vdot(now, then)))
