@@ -134,6 +134,14 @@ def unpaid(monkeypatch):
 
 
 @pytest.fixture
+def unmeasured(monkeypatch):
+    """Runs do not look at how a motion ends, which may take as long once more."""
+    from kronbot.questions import simulate
+
+    monkeypatch.setattr(simulate, "_behind_motion", lambda *given: (simulate.NOTHING, None))
+
+
+@pytest.fixture
 def unsettled(monkeypatch):
     """Pictures go to files without a layout, which takes longest and is looked at in tests of pictures."""
     from kronbot.plots import style

@@ -103,7 +103,7 @@ def test_loops_are_told_to_grow_where_their_samples_do(T):
 
 
 @pytest.mark.slow
-def test_sampled_control_converges_with_first_order():
+def test_sampled_control_converges_with_first_order(unmeasured):
     """To the continuous one, by its sample time."""
     ends = [block(sample=f"  sample_time: {0.02 / 2**k}\n").simulate(duration=2)["q1"][-1] for k in range(3)]
     errors = np.array(ends) - block().simulate(duration=2, rtol=1e-11)["q1"][-1]
@@ -136,7 +136,7 @@ def test_weight_is_held_at_the_joint_values_that_are_measured(gravity, side):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("gravity", "side"), [("none", "motor"), ("flexible", "link")])
-def test_poles_of_the_closed_loop_are_differences_of_simulations(gravity, side):
+def test_poles_of_the_closed_loop_are_differences_of_simulations(gravity, side, unmeasured):
     """exp(A t) in some directions by central differences of runs near the rest; poles are the eigenvalues of A."""
     robot = arm(gravity, side)
     rest = robot.simulate(duration=60, step=60, solver="rodas")
@@ -165,7 +165,7 @@ def test_poles_of_the_closed_loop_are_differences_of_simulations(gravity, side):
 
 
 @pytest.mark.slow
-def test_an_arm_with_the_weight_of_its_sag_stands_at_its_target():
+def test_an_arm_with_the_weight_of_its_sag_stands_at_its_target(unmeasured):
     """Without an integral: the beam bends, the joints do not give way."""
     text = ARM.replace("ki: 20, ", "").replace("ki: 4, ", "").replace("gravity: rigid", "gravity: GRAVITY")
     errors = {}
