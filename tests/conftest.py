@@ -125,6 +125,15 @@ def swept_here(monkeypatch):
 
 
 @pytest.fixture
+def interpreted():
+    """No native code: of short runs a compiler takes longer than what it saves, and answers are the same to the bit."""
+    from kronbot.compute.native import policy
+
+    with policy.native("off"):
+        yield
+
+
+@pytest.fixture
 def unpaid(monkeypatch):
     """The run that a design pays for need not come to rest."""
     from kronbot.questions import design

@@ -20,6 +20,8 @@ from kronbot.mechanics.motion.contacts import Switching
 from kronbot.mechanics.motion.equations import equations
 from kronbot.questions.initial_state import initial_state, matrices
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @drawn(
     2,

@@ -399,7 +399,7 @@ def held():
 
 
 @pytest.mark.slow
-def test_friction_that_holds_a_light_root_is_followed_by_stable_steps(held):
+def test_friction_that_holds_a_light_root_is_followed_by_stable_steps(held, interpreted):
     """Explicit steps on the edge of stability hold for one run and not for the next one, which rounding parts."""
     robot, table = held
     found, at = answers(robot.model, ["m", "c"], table), np.array([1.2, 0.05])

@@ -17,6 +17,8 @@ from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.questions import following, judgement
 from kronbot.questions.plan import outline
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 TWO = """
 kronbot: 1
 name: two

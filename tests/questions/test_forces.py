@@ -16,6 +16,8 @@ from kronbot.errors import DescriptionError, UsageError
 from kronbot.library.robot import Robot
 from kronbot.model.build import build
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 BLOCK = """
 kronbot: 1
 name: block

@@ -17,6 +17,8 @@ from kronbot.questions import design_along
 from kronbot.questions.design import outline
 from kronbot.questions.instants import Instants
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 ARM = boom_and_arm(", damping: {ratio: 0.05}")
 FINITE = "motion: {q1: {type: cycloidal, from: 0, to: 1, duration: 1.2}}\n"
 REPEATING = "motion: {q1: {type: sinusoid, amplitude: 0.4, frequency: 5, offset: 0.2}}\n"

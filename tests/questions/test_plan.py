@@ -25,6 +25,8 @@ from kronbot.questions import judgement, keeping, posed, searching
 from kronbot.questions.plan import outline
 from kronbot.system.platform import host
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 TWO = """
 kronbot: 1
 name: two

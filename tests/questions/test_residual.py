@@ -15,6 +15,8 @@ from kronbot.mechanics.control.collocation import TIMES
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.questions import judgement, searching
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 TWO = """
 kronbot: 1
 name: two
