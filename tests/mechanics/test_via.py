@@ -13,6 +13,8 @@ from kronbot.errors import ComputationError, DescriptionError
 from kronbot.mechanics.multibody import drawing
 from kronbot.plots.page.robot import Shown
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 # A hook that hangs from two ropes side by side, one rope that goes down over the hook and up again.
 TACKLE = """
 kronbot: 1

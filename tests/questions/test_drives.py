@@ -10,6 +10,8 @@ from kronbot.cli.main import run as command_line
 from kronbot.errors import ComputationError, DescriptionError, UsageError
 from kronbot.questions.commanded import commanded
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 SLIDER = """
 kronbot: 1
 name: slider

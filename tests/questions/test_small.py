@@ -10,6 +10,8 @@ from thinned import rare, thinned
 from kronbot.cli.main import run
 from kronbot.mechanics.static.small import beyond_small
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 ARM = """
 kronbot: 1
 name: arm

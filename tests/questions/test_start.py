@@ -12,6 +12,8 @@ from kronbot.errors import ComputationError, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.motion.equations import equations
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 ARM = """
 kronbot: 1
 name: sagging
