@@ -189,8 +189,8 @@ def _told_of_slow(frequency: float, times: Array) -> list[str]:
 def _told_of_creeping(error: float, times: Array) -> list[str]:
     """That where the endpoint comes to rest is not known."""
     return [
-        f"residual_amplitude is left out: {times[-1] - times[0]:.3g} s behind the motion do not tell where the endpoint "
-        f"comes to rest, but for {error:.1g} m; a longer duration tells (explain measures)"
+        f"residual_amplitude is left out: {times[-1] - times[0]:.3g} s behind the motion do not tell where the "
+        f"endpoint comes to rest, but for {error:.1g} m; a longer duration tells (explain measures)"
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +11,12 @@ from kronbot.floats import Array, all_finite
 
 # Means over so many pieces are looked at, where there are as many samples.
 PIECES = 128
-# What is in them above these shares is no error; parts of the time, as shares of it from where to where.
+# What is in them above such shares is no error: few exponentials, and more.
 ABOVE = 1e-4, 1e-3
-PARTS = (0.0, 1.0), (0.0, 0.75), (0.25, 1.0)
+# Fits that agree where the place is known: of the time from a share of it to another one, above a share.
+FITS = [*((start, end, above) for start, end in ((0, 1), (0, 0.75), (0.25, 1)) for above in ABOVE), (0, 1, 1e-5)]
+# What turns by less than so much of a swing creeps; it has gone its way to within so many times what it has gone.
+TURNED, LEFT = 0.5, 2
 
 
 class Exponentials(NamedTuple):
@@ -56,15 +60,17 @@ def exponentials(values: Array, above: float) -> Exponentials:
 def rest(values: Array) -> tuple[Array, float]:
     """The place (k,) about which (N, k) values vibrate or to which they creep, and how far off it may be.
 
-    It is known as far as all of the time and parts of it, with few and with more exponentials, agree, and not where they
-    have gone less of the way there than they have still to go.
+    It is known as far as all of the time and parts of it, with few and with more exponentials, agree, and not where
+    what creeps has gone less than a third of its way: two of them look like one at first.
     """
-    ends = [(round(low * len(values)), round(high * len(values))) for low, high in PARTS]
-    places = np.array([exponentials(values[start:end], above).place for start, end in ends for above in ABOVE])
-    low, high = values.min(axis=0), values.max(axis=0)
-    aside = float(np.linalg.norm(places[0] - np.clip(places[0], low, high)))
-    apart = float(np.linalg.norm(places[:, None] - places, axis=2).max())
-    return places[0], max(apart, aside) if aside > np.linalg.norm(high - low) else apart
+    count = len(values)
+    found = [exponentials(values[round(start * count) : round(end * count)], above) for start, end, above in FITS]
+    apart = float(max(np.linalg.norm(one.place - other.place) for one, other in combinations(found, 2)))
+    place, rates, sizes, _ = found[0]
+    creeps = np.abs(rates.imag) * count < 2 * np.pi * TURNED
+    end = np.exp(np.minimum(rates.real * count, 0))[creeps]
+    gone, left = float(sizes[creeps] @ (1 - end)), float(sizes[creeps] @ end)
+    return place, max(apart, left) if left > LEFT * gone else apart
 
 
 def hann(count: int) -> Array:

@@ -180,14 +180,14 @@ def residual(times: Array, values: Array) -> Residual:
         taken.append(k)
         bent = bent - _wave(bent, angle)  # beside which smaller ones are looked for
     lines.sort(key=lambda line: -line.size)
-    known, slow, first = error <= PLACED * amplitude, 0.0, lines
+    known, slow, largest_first = error <= PLACED * amplitude, 0.0, lines
     if (not lines or 2 * lines[0].size < amplitude) and amplitude > NOISE * largest:
         few = _few_swings(values, amplitude)
         if few and not any(line.frequency * step < 2 * few[0] for line in lines):
             slow, size = few[0] / float(step), few[1]
-            first = [Line(slow, size), *(each for each in lines if each.size > SHARE * size)][:MOST]
+            largest_first = [Line(slow, size), *(each for each in lines if each.size > SHARE * size)][:MOST]
     if known:
-        return Residual(place, _away(values, place), first, error)
+        return Residual(place, _away(values, place), largest_first, error)
     return Residual(mean, amplitude, lines, error, known, slow)
 
 
