@@ -16,7 +16,17 @@ from kronbot.floats import Array, rounded
 from kronbot.mechanics.motion.drives import Drives
 from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.motion.integration import Tolerances
-from kronbot.mechanics.motion.settling import BETWEEN, MOST, between, finer, missed, overshoot, residual, settling_time
+from kronbot.mechanics.motion.settling import (
+    BETWEEN,
+    MOST,
+    between,
+    finer,
+    missed,
+    overshoot,
+    residual,
+    settling_time,
+    vibrations,
+)
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.model.robot import Robot
 from kronbot.questions.commanded import commanded
@@ -136,14 +146,15 @@ def after_motion(
     let_go = bool(alone.sum() >= FEW)
     alone |= not let_go
     first, r, rate = seen["endpoint"][0], seen["endpoint"][1:], seen["rate"][1:]
-    left = residual(times[alone], r[alone])
+    vibrating = vibrations(times[alone], r[alone])
+    left = residual(r[alone], vibrating)
     way = float(np.linalg.norm(first - left.place))
     own = band * way if way > WAY else math.inf
     resting = way > WAY and left.error < own / 2 and not left.slow
     names = [name for name, there in (("residual_amplitude", let_go), ("settling_time", resting)) if there]
     if (away := samples.away(r, rate, left.place, own, names)) is not None:
         off = np.linalg.norm(away, axis=1)
-        settled = settling_time(samples.times, off, own, left.swing(own)) if resting else None
+        settled = settling_time(samples.times, off, own, vibrating.swing(own)) if resting else None
         found |= {} if settled is None else {"settling_time": settled}
         if let_go and left.slow:
             told = _told_of_slow(left.slow, times[alone])
@@ -162,7 +173,7 @@ def after_motion(
             continue
         own, names = band * abs(way), [f"{word}.{name}" for word in WORDS]
         if (away := samples.away(q, qd, goal, own, names)) is not None:
-            settled = settling_time(samples.times, np.abs(away[:, 0]), own, residual(times, q).swing(own))
+            settled = settling_time(samples.times, np.abs(away[:, 0]), own, vibrations(times, q).swing(own))
             found |= {} if settled is None else {f"settling_time.{name}": settled}
             found[f"overshoot.{name}"] = overshoot(away[:, 0], way)
     if samples.unseen:

@@ -14,7 +14,7 @@ import kronbot
 from kronbot.errors import Interrupted, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.motion.integrators import INTEGRATORS
-from kronbot.mechanics.motion.settling import residual, settling_time
+from kronbot.mechanics.motion.settling import residual, settling_time, vibrations
 from kronbot.questions import grids
 from kronbot.questions.simulate import outline
 
@@ -63,6 +63,11 @@ control: {q2: {pid: {kp: 40, kd: 2}, target: 0.5}}
 """
 # What is told of behind a motion, and of all of a run, but for largest values.
 BEHIND = ("motion_end", "settling_time", "residual", "rms_torque", "steps", "evaluations")
+
+
+def left(times, values):
+    """What is left of values (N, k) at even times, about which place."""
+    return residual(values, vibrations(times, values))
 
 
 def test_a_mass_on_a_controller_is_the_textbook():
@@ -210,14 +215,14 @@ def test_lines_of_known_vibrations():
     t = np.linspace(3, 23, 1025)
     x = 1 + 0.3 * np.cos(2.1 * t + 0.4) + 0.02 * np.cos(9.3 * t)
     y = -2 + 0.4 * np.cos(2.1 * t + 0.4) + 0.1 * np.sin(4.7 * t)
-    found = residual(t, np.column_stack([x, y, 0 * t]))
+    found = left(t, np.column_stack([x, y, 0 * t]))
     assert found.place == pytest.approx([1, -2, 0], abs=2e-3)
     assert [w for w, *_ in found.lines] == pytest.approx([2.1, 4.7, 9.3], rel=2e-3)
     assert [a for _, a, _ in found.lines] == pytest.approx([0.5, 0.1, 0.02], rel=0.02)
-    still = residual(t, np.ones((len(t), 3)))
+    still = left(t, np.ones((len(t), 3)))
     assert still.amplitude < 1e-12
     rounding = 1 + 1e-16 * np.sin(4.7 * t)
-    assert not residual(t, np.column_stack([rounding, 0.1 * rounding])).lines
+    assert not left(t, np.column_stack([rounding, 0.1 * rounding])).lines
 
 
 @pytest.mark.parametrize("zeta", [0, 0.05, 0.4])
@@ -229,14 +234,14 @@ def test_a_few_swings_tell_their_place(zeta):
     for swings, phase in itertools.product((0.2, 0.6, 0.85, 1, 1.5, 1.9, 2.3), (0, 0.7, 1.6, 2.9)):
         w = 2 * math.pi * swings / 3
         swinging = np.exp(-zeta * w * (t - 2)) * np.cos(w * (t - 2) + phase) + small
-        found = residual(t, np.column_stack([3 + swinging, 0.5 * swinging, 1 + 0 * t]))
+        found = left(t, np.column_stack([3 + swinging, 0.5 * swinging, 1 + 0 * t]))
         if swings < 0.8 and not found.known:
             assert found.slow == pytest.approx(w, rel=1e-2)
             continue
         assert found.known and found.slow == 0 and found.lines[0][0] == pytest.approx(w, rel=2e-2)
         assert found.amplitude == pytest.approx(math.hypot(1, 0.5) * np.abs(swinging).max(), rel=3e-2)
     # With what creeps away meanwhile.
-    found = residual(t, (np.cos(2.5 * t) + 0.3 * np.exp(-2 * t))[:, None])
+    found = left(t, (np.cos(2.5 * t) + 0.3 * np.exp(-2 * t))[:, None])
     assert found.place == pytest.approx([0], abs=2e-3) and found.lines[0][:2] == pytest.approx((2.5, 1), rel=2e-3)
 
 
@@ -245,8 +250,8 @@ def test_what_creeps_and_errors_of_a_run_are_no_vibrations(rate):
     """Neither side lobes of what dies out slowly nor an error of 1e-8 that swings; 1e-3 that swing so beside it are."""
     t = np.linspace(0, 1, 1025)
     creeping = np.exp(-rate * t)
-    assert not residual(t, (creeping + 1e-8 * np.sin(600 * t))[:, None]).lines
-    (told,) = residual(t, (creeping + 1e-3 * np.sin(600 * t))[:, None]).lines
+    assert not left(t, (creeping + 1e-8 * np.sin(600 * t))[:, None]).lines
+    (told,) = left(t, (creeping + 1e-3 * np.sin(600 * t))[:, None]).lines
     assert told[:2] == pytest.approx((600, 1e-3), rel=1e-2)
 
 
@@ -256,10 +261,10 @@ def test_small_vibrations_are_told_beside_a_long_way(rate):
     t = np.linspace(0, 10, 1025)
     small = 1.7e-5 * np.cos(20 * t + 1) + 5e-6 * np.cos(103 * t) + 1e-6 * np.sin(205 * t)
     for way in (0.3 * np.exp(-rate * t), 0.03 * t * rate, 0.3 * (1 - (t / 10) ** 2)):
-        told = residual(t, np.column_stack([way + small, 0.1 * way])).lines
+        told = left(t, np.column_stack([way + small, 0.1 * way])).lines
         assert [w for w, *_ in told] == pytest.approx([20, 103, 205], rel=1e-3)
         assert [a for _, a, _ in told] == pytest.approx([1.7e-5, 5e-6, 1e-6], rel=0.02)
-        dying = residual(t, (way + 1.7e-5 * np.exp(-0.1 * t) * np.cos(20 * t))[:, None]).lines
+        dying = left(t, (way + 1.7e-5 * np.exp(-0.1 * t) * np.cos(20 * t))[:, None]).lines
         assert [w for w, *_ in dying] == pytest.approx([20], rel=1e-3)
 
 
@@ -269,8 +274,8 @@ def test_jolts_are_no_vibrations(between):
     t = np.linspace(0, 1, 1025)
     since = [np.maximum(t - start, 0) for start in (0.3, 0.3 + between)]
     jolted = sum(1 - (1 + 9 * s) * np.exp(-9 * s) for s in since)
-    assert not residual(t, (jolted + np.exp(-3 * t))[:, None]).lines
-    (told,) = residual(t, (jolted + 0.05 * np.exp(-3 * t) * np.cos(150 * t))[:, None]).lines
+    assert not left(t, (jolted + np.exp(-3 * t))[:, None]).lines
+    (told,) = left(t, (jolted + 0.05 * np.exp(-3 * t) * np.cos(150 * t))[:, None]).lines
     assert told[0] == pytest.approx(150, rel=1e-3)
 
 
@@ -543,7 +548,7 @@ def test_what_beats_is_settled_in_no_lull():
         times = np.linspace(0, end, 1025)
         values = (0.0024 * np.cos(20 * times) + 0.0025 * np.cos(13 * times + 1))[:, None]
         away = np.abs(values[:, 0])
-        assert settling_time(times, away, 0.002, residual(times, values).swing(0.002)) is None
+        assert settling_time(times, away, 0.002, vibrations(times, values).swing(0.002)) is None
         lulls += settling_time(times, away, 0.002, np.pi / 13) is not None
     assert lulls
 
@@ -566,7 +571,7 @@ def test_a_part_of_a_swing_invents_no_place_of_rest():
         times = np.linspace(0, rng.uniform(0.3, 3) * 2 * np.pi / frequencies[0], 1025)
         phases = rng.uniform(0, 2 * np.pi, 3)
         values = 0.4 + (sizes * np.cos(np.outer(times, frequencies) + phases)).sum(axis=1)
-        found = residual(times, values[:, None])
+        found = left(times, values[:, None])
         if found.known and not found.slow:
             told += 1
             wrong += abs(found.place[0] - 0.4) > 0.05 or abs(found.amplitude / np.abs(values - 0.4).max() - 1) > 0.05
@@ -583,7 +588,7 @@ def test_places_of_rest_of_what_creeps_and_vibrates():
         shares = 10 ** rng.uniform(-1.5, 0, len(rates)) * np.exp(1j * rng.uniform(0, 6, len(rates)))
         times = np.linspace(0, 10 ** rng.uniform(-0.3, 1.3), 1025)
         away = (np.exp(np.outer(times, rates)) @ shares).real
-        found = residual(times, (0.4 + away + 1e-7 * np.sin(300 * times**2))[:, None])
+        found = left(times, (0.4 + away + 1e-7 * np.sin(300 * times**2))[:, None])
         if found.known:
             told += 1
             assert found.amplitude == pytest.approx(np.abs(away).max(), rel=4e-2)

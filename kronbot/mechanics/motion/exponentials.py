@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -11,10 +12,10 @@ from kronbot.floats import Array, all_finite
 
 # Means over so many pieces are looked at, where there are as many samples.
 PIECES = 128
-# What is in them above such shares is no error: few exponentials, and more.
+# What is in them above such shares is no error: with few exponentials, and with more.
 ABOVE = 1e-4, 1e-3
-# Fits that agree where the place is known: of the time from a share of it to another one, above a share.
-FITS = [*((start, end, above) for start, end in ((0, 1), (0, 0.75), (0.25, 1)) for above in ABOVE), (0, 1, 1e-5)]
+# What agrees where the place is known: fits to the time from a share of it to another one, above such shares.
+FITS = (0.0, 1.0, (*ABOVE, 1e-5)), (0.0, 0.75, ABOVE), (0.25, 1.0, ABOVE)
 # What turns by less than so much of a swing creeps; it has gone its way to within so many times what it has gone.
 TURNED, LEFT = 0.5, 2
 
@@ -29,8 +30,8 @@ class Exponentials(NamedTuple):
     missed: float
 
 
-def exponentials(values: Array, above: float) -> Exponentials:
-    """Of (N, k) values, what is larger than a share of the largest.
+def exponentials(values: Array, shares: Sequence[float]) -> list[Exponentials]:
+    """Of (N, k) values, what is larger than each of these shares of the largest.
 
     Means over pieces are sums of powers z^n of a few numbers, of which a fraction of a period tells z: they are the
     eigenvalues of what leads from one row to the next of the space that all stretches of their differences span (matrix
@@ -41,8 +42,13 @@ def exponentials(values: Array, above: float) -> Exponentials:
     means = values[: each * pieces].reshape(pieces, each, -1).mean(axis=1)
     width = pieces // 3
     stretches = np.lib.stride_tricks.sliding_window_view(np.diff(means, axis=0), width, axis=0).reshape(-1, width)
-    _, sizes, spanned = np.linalg.svd(all_finite(stretches), full_matrices=False)
-    V = spanned[sizes > above * sizes[0]].T
+    squares, spanned = np.linalg.eigh(all_finite(stretches.T @ stretches))
+    return [_fitted(means, spanned[:, squares > share**2 * squares[-1]], each) for share in shares]
+
+
+def _fitted(means: Array, V: Array, each: int) -> Exponentials:
+    """Means (pieces, k) over ``each`` so many samples, stretches of whose differences are in a space (width, m)."""
+    pieces = len(means)
     z = np.linalg.eigvals(np.linalg.lstsq(all_finite(V[:-1]), all_finite(V[1:]), rcond=None)[0]).astype(complex)
     rates = np.log(z[z != 0])
     largest = np.maximum(rates.real, 0) * (pieces - 1)
@@ -64,7 +70,8 @@ def rest(values: Array) -> tuple[Array, float]:
     what creeps has gone less than a third of its way: two of them look like one at first.
     """
     count = len(values)
-    found = [exponentials(values[round(start * count) : round(end * count)], above) for start, end, above in FITS]
+    parts = ((values[round(start * count) : round(end * count)], shares) for start, end, shares in FITS)
+    found = [each for part in parts for each in exponentials(*part)]
     apart = float(max(np.linalg.norm(one.place - other.place) for one, other in combinations(found, 2)))
     place, rates, sizes, _ = found[0]
     creeps = np.abs(rates.imag) * count < 2 * np.pi * TURNED

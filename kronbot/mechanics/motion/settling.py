@@ -93,26 +93,21 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Residual:
-    """What vibrates about a place: ``place`` (k,), largest distance from it, ``lines``, the largest first; and how far
-    off the place may be, its ``error``, and whether it is ``known``.
+class Vibrations:
+    """What vibrates about a ``mean`` (k,), largest distance from it, and ``lines``, the largest first; and the ``few``
+    swings, if any, of which there are too few in the time for a line."""
 
-    Where it swings too seldom in the time to tell how far, and about which place, ``slow`` is that frequency (rad/s),
-    else 0."""
-
-    place: Array
+    mean: Array
     amplitude: float
     lines: list[Line]
-    error: float = 0.0
-    known: bool = True
-    slow: float = 0.0
+    few: Line | None = None
 
     def swing(self, band: float) -> float:
         """Half the longest period (s) of what swings out of a band: for so long, and no longer, it may stay inside.
 
         Two that are out of it together, and inside while one takes from the other, are so for half a beat.
         """
-        swings = [*self.lines, Line(self.slow, self.amplitude)] if self.slow else self.lines
+        swings = [*self.lines, Line(self.few.frequency, self.amplitude)] if self.few else self.lines
         beats = (
             Line(abs(one.frequency - other.frequency), one.size + other.size)
             for one, other in combinations(self.lines, 2)
@@ -121,12 +116,37 @@ class Residual:
         return max((np.pi / each.frequency for each in (*swings, *beats) if 2 * each.size > band), default=0.0)
 
 
-def residual(times: Array, values: Array) -> Residual:
+@dataclass(frozen=True)
+class Residual:
+    """What is left about a place: ``place`` (k,), the largest distance from it, and ``lines``, the largest first; how
+    far off the place may be, its ``error``, and whether it is ``known``. Where it is not, what swings too seldom in the
+    time to tell how far, and about which place, is ``slow`` (rad/s), else 0."""
+
+    place: Array
+    amplitude: float
+    lines: list[Line]
+    error: float = 0.0
+    known: bool = True
+    slow: float = 0.0
+
+
+def residual(values: Array, found: Vibrations) -> Residual:
+    """Of (N, k) values, what vibrates in them, and about which place."""
+    if found.amplitude <= NOISE * np.abs(values).max():
+        return Residual(found.mean, found.amplitude, found.lines)
+    (place, error), few = rest(values), found.few
+    if error > PLACED * found.amplitude:
+        return Residual(found.mean, found.amplitude, found.lines, error, False, few.frequency if few else 0.0)
+    lines = [few, *(line for line in found.lines if line.size > SHARE * few.size)] if few else found.lines
+    return Residual(place, _away(values, place), lines[:MOST], error)
+
+
+def vibrations(times: Array, values: Array) -> Vibrations:
     """Of values (N, k) at even times (N,).
 
     Spectra are weighted by Hann's window 1 - cos, so that what has no whole number of periods leaks little. A vibration
-    has to swing twice at least in the time to have a line. Where none is half of what there is, and for the place of
-    rest, what there is is taken for a sum of exponentials.
+    has to swing twice at least in the time to have a line. Where none is half of what there is, the largest of the
+    exponentials in it is looked for, that swings.
 
     Spectra are those of second differences, in which what creeps is as much smaller, beside a vibration, as the square
     of its rate over the frequency: a large way leaks over small vibrations no longer.
@@ -140,9 +160,8 @@ def residual(times: Array, values: Array) -> Residual:
     mean, largest = hann(count) @ values, float(np.abs(values).max())
     amplitude = _away(values, mean)
     if amplitude <= ROUNDING * largest:
-        return Residual(mean, amplitude, [])
-    place, error = rest(values) if amplitude > NOISE * largest else (mean, 0.0)
-    step, line, bent = times[1] - times[0], 2 * np.pi / (FINER * count), np.diff(values, n=2, axis=0)
+        return Vibrations(mean, amplitude, [])
+    step, line, bent = float(times[1] - times[0]), 2 * np.pi / (FINER * count), np.diff(values, n=2, axis=0)
     window = hann(len(bent) - 1)[:, None]
     now, then = (np.fft.rfft(window * each, FINER * count, axis=0) for each in (bent[:-1], bent[1:]))
     spectrum, turned = 2 * np.linalg.norm(now, axis=1), np.angle((now.conj() * then).sum(axis=1))
@@ -180,15 +199,12 @@ def residual(times: Array, values: Array) -> Residual:
         taken.append(k)
         bent = bent - _wave(bent, angle)  # beside which smaller ones are looked for
     lines.sort(key=lambda line: -line.size)
-    known, slow, largest_first = error <= PLACED * amplitude, 0.0, lines
+    few = None
     if (not lines or 2 * lines[0].size < amplitude) and amplitude > NOISE * largest:
-        few = _few_swings(values, amplitude)
-        if few and not any(line.frequency * step < 2 * few[0] for line in lines):
-            slow, size = few[0] / float(step), few[1]
-            largest_first = [Line(slow, size), *(each for each in lines if each.size > SHARE * size)][:MOST]
-    if known:
-        return Residual(place, _away(values, place), largest_first, error)
-    return Residual(mean, amplitude, lines, error, known, slow)
+        few = _few_swings(values, step, amplitude)
+    if few and any(line.frequency < 2 * few.frequency for line in lines):
+        few = None
+    return Vibrations(mean, amplitude, lines, few)
 
 
 def _away(values: Array, place: Array) -> float:
@@ -196,16 +212,16 @@ def _away(values: Array, place: Array) -> float:
     return float(np.linalg.norm(values - place, axis=1).max())
 
 
-def _few_swings(values: Array, amplitude: float) -> tuple[float, float] | None:
-    """By which angle (rad) a sample the largest part of (N, k) values turns that swings less than SEEN times, and how
-    far it swings at first; None where it is no PART of all. What dies out as fast as it turns swings nowhere."""
-    _, rates, sizes, _ = exponentials(values, ABOVE[-1])
+def _few_swings(values: Array, step: float, amplitude: float) -> Line | None:
+    """The largest part of (N, k) values, a ``step`` (s) apart, that swings less than SEEN times; None where it is no
+    PART of all. What dies out as fast as it turns swings nowhere."""
+    ((_, rates, sizes, _),) = exponentials(values, ABOVE[-1:])
     swings = rates.imag * len(values) / (2 * np.pi)
     few = (swings > LEAST) & (swings < SEEN) & (rates.imag > np.abs(rates.real)) & (sizes > PART * amplitude)
     if not few.any():
         return None
     k = int(np.argmax(np.where(few, sizes, 0)))
-    return float(rates.imag[k]), float(sizes[k])
+    return Line(float(rates.imag[k]) / step, float(sizes[k]))
 
 
 def _begins(values: Array, angle: float) -> float | None:
@@ -214,8 +230,7 @@ def _begins(values: Array, angle: float) -> float | None:
     if angle * len(values) > np.pi * PIECES:
         return None
     found = []
-    for above in ABOVE:
-        _, rates, sizes, missed = exponentials(values, above)
+    for _, rates, sizes, missed in exponentials(values, ABOVE):
         size = float(sizes[np.abs(rates.imag - angle) < SAME * angle].max(initial=0.0))
         if missed > LEFT * size:
             return None
