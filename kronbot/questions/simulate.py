@@ -66,8 +66,9 @@ PURPOSE = "simulate"
 LANES = 32
 # The share of an arm's reach that errors of its coordinates may be, and nothing is told.
 SMALL = 1e-3
-# How many times too many samples may seem to be wanted of few.
-GUESSED = 4
+# How many times too many samples may seem to be wanted of few; how many times as many are taken at least where those
+# that an even vibration would want were too few.
+GUESSED, FURTHER = 4, 4
 # The share of a root mean square that is less by more than its error.
 SEEN = 0.99
 SAMPLING = "interrupted while more samples behind the motion were taken, for what vibrates there; all rows are told"
@@ -226,7 +227,7 @@ def _behind_motion(begun: Begun, rested: Array, progress: Callable[[float], None
     there = places(robot, system, which(run)).rows(at_rest, then, *(np.tile(each, (len(then), 1)) for each in given))
     most = min(SAMPLES_AT_MOST, max(SAMPLES, NUMBERS // then.shape[1]))
     behind = after_motion(robot, system.drives, at_rest[1:], there, run.band, pushed, run.tolerances, most)
-    wanted = run.samples * behind.finer
+    wanted = run.samples * (behind.finer if run.samples == SAMPLES else max(behind.finer, FURTHER))
     if behind.finer == 1 or run.samples >= most or wanted > GUESSED * most:
         return behind, None
     finer = replace(run, samples=min(math.ceil(wanted), most), step=run.duration)
