@@ -18,6 +18,7 @@ ABOVE = 1e-4, 1e-3
 FITS = (0.0, 1.0, (*ABOVE, 1e-5)), (0.0, 0.75, ABOVE), (0.25, 1.0, ABOVE)
 # What turns by less than so much of a swing creeps; it has gone its way to within so many times what it has gone.
 TURNED, LEFT = 0.5, 2
+GROWN = 300.0  # exponents of what grows that are all there is
 
 
 class Exponentials(NamedTuple):
@@ -41,7 +42,9 @@ def exponentials(values: Array, shares: Sequence[float]) -> list[Exponentials]:
     each = len(values) // pieces
     means = values[: each * pieces].reshape(pieces, each, -1).mean(axis=1)
     width = pieces // 3
-    stretches = np.lib.stride_tricks.sliding_window_view(np.diff(means, axis=0), width, axis=0).reshape(-1, width)
+    apart = np.diff(means, axis=0)
+    apart /= np.abs(apart).max() or 1.0  # whose squares are numbers
+    stretches = np.lib.stride_tricks.sliding_window_view(apart, width, axis=0).reshape(-1, width)
     squares, spanned = np.linalg.eigh(all_finite(stretches.T @ stretches))
     return [_fitted(means, spanned[:, squares > share**2 * squares[-1]], each) for share in shares]
 
@@ -75,8 +78,8 @@ def rest(values: Array) -> tuple[Array, float]:
     apart = float(max(np.linalg.norm(one.place - other.place) for one, other in combinations(found, 2)))
     place, rates, sizes, _ = found[0]
     creeps = np.abs(rates.imag) * count < 2 * np.pi * TURNED
-    end = np.exp(np.minimum(rates.real * count, 0))[creeps]
-    gone, left = float(sizes[creeps] @ (1 - end)), float(sizes[creeps] @ end)
+    first, last = sizes[creeps], (sizes * np.exp(np.minimum(rates.real * count, GROWN)))[creeps]
+    gone, left = float(np.maximum(first - last, 0).sum()), float(last.sum())
     return place, max(apart, left) if left > LEFT * gone else apart
 
 
