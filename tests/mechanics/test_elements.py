@@ -16,7 +16,7 @@ from kronbot.errors import ComputationError, DescriptionError
 
 @drawn(
     1,
-    3,
+    2,
     robots(max_links=3, max_coordinates=6, joined=True)
     | robots(max_links=2, max_coordinates=3, joined=True, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
@@ -269,9 +269,7 @@ elements:
 BEAM = "flexible: {length: 0.5, mass: 1, EI: {z: 300, y: 200}, modes: {v: 1, w: 1}}"
 
 
-@pytest.mark.parametrize(
-    ("link", "order"), [("rigid: {mass: 1, com: [0.2, 0, 0]}", "2"), rare(BEAM, "1"), rare(BEAM, "2")]
-)
+@pytest.mark.parametrize(("link", "order"), [("rigid: {mass: 1, com: [0.2, 0, 0]}", "2"), rare(BEAM, "1")])
 def test_the_linear_solver_moves_a_hung_base_by_one_solve(link, order):
     """By forces and stiffness where nothing has moved, from the linear model there."""
     text = HUNG.replace("rigid: {mass: 1, com: [0.2, 0, 0]}", link)

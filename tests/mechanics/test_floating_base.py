@@ -25,7 +25,7 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 
 @drawn(
     1,
-    3,
+    2,
     robots(max_links=3, max_coordinates=5, floating=True) | robots(max_links=2, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
     st.integers(0, 10**6),
@@ -630,7 +630,7 @@ def imported(text, folder):
 
 
 @pytest.mark.slow
-@drawn(1, 3, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
+@drawn(1, 2, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
 def test_exported_functions_are_those_of_the_library(robot, seed):
     """M, forces, accelerations and Jacobians of random trees on a base that moves."""
     robot["name"] = "tree"
@@ -665,7 +665,7 @@ def test_native_code_gives_the_same_bytes():
         with policy.native(choice):
             fresh = kronbot.loads(robot)
             run = fresh.simulate(duration=1, step=0.1, qd={"base.ry": 1.3, "base.rx": 0.3, "q2": 1}, rtol=1e-6)
-            answers.append((fresh.jacobian(q=rows, generalized=True), fresh.dynamics(q=rows, qd=rows), run))
+            answers.append((fresh.jacobian(q=rows, generalized=True), run))
     assert np.abs(np.cos(run["base.ry"])).min() < 0.5
     for interpreted, native in zip(*answers, strict=True):
         assert list(interpreted) == list(native)

@@ -114,13 +114,12 @@ def test_steps_do_not_depend_on_rows(solver):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", [rare("cvodes"), "rodas"])
-def test_native_code_takes_the_same_steps(solver):
+def test_native_code_takes_the_same_steps():
     """Bytes of a run whose rows lie between the steps."""
     robot, answers = kronbot.load("khang"), []
     for choice in ("on", "off"):
         with policy.native(choice):
-            answers.append(robot.simulate(0.3, 0.0123, solver=solver, rtol=1e-6).to_dict())
+            answers.append(robot.simulate(0.3, 0.0123, solver="rodas", rtol=1e-6).to_dict())
     assert answers[0] == answers[1]
 
 

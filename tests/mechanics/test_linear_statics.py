@@ -52,7 +52,7 @@ def slack(robot, order, rng):
 
 
 @pytest.mark.slow
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(
     robots(max_links=2, max_coordinates=3, joined=True, yielding=True)
     | robots(max_links=1, max_coordinates=2, joined=True, yielding=True, floating=True),

@@ -81,7 +81,7 @@ def test_sections_of_few_gentle_shapes_spin_to_rounding():
         assert np.abs((found - M) / np.sqrt(np.outer(np.diag(M), np.diag(M)))).max() < 1e-12
 
 
-@drawn(2, 4, robots(max_coordinates=10), st.sampled_from([0, 1, 2]), st.integers(0, 10**6))
+@drawn(2, 3, robots(max_coordinates=10), st.sampled_from([0, 1, 2]), st.integers(0, 10**6))
 def test_recursion_composite_and_lagrangian_agree(robot, order, seed):
     """Random trees of revolute, prismatic and fixed joints, rigid and flexible links, all shapes, gravity, damping."""
     check_against_lagrangian(robot, order, seed)
@@ -93,7 +93,7 @@ def test_recursion_composite_and_lagrangian_agree(robot, order, seed):
         rare("canadarm", 2),
         ("torso", 0),
         rare("puma560", 0),
-        *(rare(name, 2) for name in ("arm in space", "piedboeuf", "spatial", "torso")),
+        *(rare(name, 2) for name in ("arm in space", "spatial")),
     ],
 )
 def test_shipped_robots_agree_with_the_lagrangian(name, order):

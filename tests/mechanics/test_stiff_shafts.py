@@ -23,7 +23,7 @@ LOOP
 PD, GAINS = (1000.0, 50.0), [0.305096, 0.694904, 0.907611, 0.0672305]
 FORMS = {"compliance": lambda power: f"compliance: 1e-{power}", "stiffness": lambda power: f"stiffness: 1e{power}"}
 # Powers of ten of the stiffness: hardly, a little, and all of what is beside it is lost.
-POWERS = [rare(8), rare(10), 12, 14, rare(15), rare(16), 17, rare(18), 20, rare(22)]
+POWERS = [rare(8), 12, 14, rare(16), 17, 20]
 
 
 def robot(folder, shaft, loop="", gravity=-9.81, damping=1.0):
@@ -92,8 +92,9 @@ def test_poles_of_a_stiff_shaft_are_within_their_errors(tmp_path, loop, form, po
         assert "undecided" not in verdict or any("no digit" in each for each in answer.warnings)
 
 
-@pytest.mark.parametrize("power", POWERS)
-@pytest.mark.parametrize("q", [0.0, rare(0.7)])
+@pytest.mark.parametrize(
+    ("q", "power"), [*((0.0, power) for power in (12, 14, 17, 20)), *(rare(0.7, power) for power in (8, 14, 16, 22))]
+)
 def test_designed_loops_and_filters_of_a_stiff_shaft_are_within_their_errors(tmp_path, q, power, unpaid):
     shaft = FORMS["compliance"](power)
     answer = robot(tmp_path, shaft).design(q={"q1": q}, lqr=True, noise={"q1.motor": 1e-3, "torque.q1": 0.1})
@@ -177,9 +178,7 @@ def along(folder, power, damping, gravity=-9.81, frequency=1e3, offset=-1.5):
     return arm.linearize_along(lock=[], period=2 * np.pi / frequency)
 
 
-@pytest.mark.parametrize(
-    ("power", "frequency"), [(8, 1e3), rare(12, 1e3), rare(14, 1e3), (16, 1e3), rare(18, 1e6), (20, 1.0)]
-)
+@pytest.mark.parametrize(("power", "frequency"), [(8, 1e3), rare(14, 1e3), (16, 1e3), rare(18, 1e6), (20, 1.0)])
 @pytest.mark.parametrize("offset", [-1.5, rare(1.5)])
 def test_multipliers_beside_a_stiff_shaft_are_those_of_a_rigid_one(tmp_path, offset, frequency, power):
     """None is taken for that of a free joint, and each is within its error of what an integrator finds, apart."""

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("interpreted")
 
 @drawn(
     2,
-    4,
+    3,
     robots(max_links=3, max_coordinates=5, joined=True, stopped=True, yielding=True)
     | robots(max_links=2, max_coordinates=3, joined=True, stopped=True, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
@@ -165,8 +165,7 @@ def test_a_block_is_pushed_down_from_outside():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", [rare("cvodes"), "dop853"])
-def test_a_block_bounces_on_a_base_that_floats(solver):
+def test_a_block_bounces_on_a_base_that_floats():
     """What is between them moves as a block of the reduced mass m M/(m + M) does; the whole stays where it is."""
     base, push = 3.0, 20.0
     text = (
@@ -176,8 +175,7 @@ base: {{type: floating, rigid: {{mass: {base}, inertia: {{Ixx: 1, Iyy: 1, Izz: 1
 simulate: {{drive: {{h: {{torque: {-push}}}}}}}
 """
     )
-    tight = {"rtol": 1e-11, "atol": 1e-13} if solver == "cvodes" else {"rtol": 1e-10, "atol": 1e-12}
-    run = kronbot.loads(text).simulate(q={"h": 0.5}, duration=1.2, step=0.02, solver=solver, **tight)
+    run = kronbot.loads(text).simulate(q={"h": 0.5}, duration=1.2, step=0.02, solver="dop853", rtol=1e-10, atol=1e-12)
     reduced = MASS * base / (MASS + base)
     heights, _ = bounces(0.5, run["t"], reduced, push / reduced)
     assert run["h"] == pytest.approx(heights, abs=1e-8)
@@ -333,9 +331,7 @@ simulate: {forces: [{frame: endpoint, force: {type: sinusoid, amplitude: [5, 0, 
 """
 
 
-@pytest.mark.parametrize(
-    ("solver", "rtol", "drift"), [rare("cvodes", 1e-9, 5e-8), rare("cvodes", 1e-11, 1e-9), ("dop853", 1e-9, 1e-10)]
-)
+@pytest.mark.parametrize(("solver", "rtol", "drift"), [rare("cvodes", 1e-11, 1e-9), ("dop853", 1e-9, 1e-10)])
 def test_what_many_contacts_leave_of_the_energy_is_the_error_of_steps(solver, rtol, drift):
     """It falls with the tolerances, in proportion, and with the order: no contact leaves more than its steps do."""
     start = {"qd": {"q1": 3, "q2": -2}, "duration": 3, "step": 0.05, "solver": solver}

@@ -69,11 +69,11 @@ def test_fewer_operations_than_table_1():
     [
         rare("inverse", (2, 3, 10)),
         ("jacobian", (2, 3, 10)),
-        rare("forward_recursive", (2, 3, 8, 32)),
+        rare("forward_recursive", (2, 3, 12)),
     ],
 )
 def test_growth_is_linear_in_the_links(function, lengths):
-    """Each further link costs the same, to 32 links."""
+    """Each further link costs the same, to 12 links."""
     counts = [np.array(list(vars(count(chain(n, 1, "1"), function)).values())) for n in lengths]
     step = counts[1] - counts[0]
     for n, found in zip(lengths[2:], counts[2:], strict=True):
@@ -121,7 +121,7 @@ DYNAMICS = ("forward_recursive", "forward_composite", "inverse", "inertia")
 
 @pytest.mark.parametrize(
     ("order", "functions"),
-    [rare("1", DYNAMICS), ("2", DYNAMICS), rare("exact", DYNAMICS[-1:]), rare("exact", DYNAMICS)],
+    [rare("1", DYNAMICS), ("2", DYNAMICS), rare("exact", DYNAMICS[-2:])],
 )
 def test_planar_robots_stay_planar(order, functions):
     """Masses off the plane and inertia about axes in it are in no instruction."""

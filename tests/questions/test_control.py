@@ -5,7 +5,7 @@ import pytest
 from robots_in_tests import boom_and_arm, model
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
-from thinned import rare, thinned
+from thinned import rare
 
 import kronbot
 from kronbot.compute.trace import Traced
@@ -48,7 +48,7 @@ def arm(gravity="none", side="motor"):
     return Robot(model(ARM.replace("GRAVITY", gravity).replace("SIDE", side)))
 
 
-@pytest.mark.parametrize("solver", thinned([*choices.INTEGRATORS], ["dop853"]))
+@pytest.mark.parametrize("solver", ["dop853", rare("cvodes"), rare("rodas")])
 def test_an_integral_and_its_limits_by_another_integrator(solver):
     """Back-calculation: I' = ki e + (tau - asked) sqrt(ki/kd)."""
     low, high = -2.0, 1.5
@@ -105,8 +105,8 @@ def test_loops_are_told_to_grow_where_their_samples_do(T):
 @pytest.mark.slow
 def test_sampled_control_converges_with_first_order(unmeasured):
     """To the continuous one, by its sample time."""
-    ends = [block(sample=f"  sample_time: {0.02 / 2**k}\n").simulate(duration=2)["q1"][-1] for k in range(3)]
-    errors = np.array(ends) - block().simulate(duration=2, rtol=1e-11)["q1"][-1]
+    ends = [block(sample=f"  sample_time: {0.04 / 2**k}\n").simulate(duration=1)["q1"][-1] for k in range(3)]
+    errors = np.array(ends) - block().simulate(duration=1, rtol=1e-11)["q1"][-1]
     assert errors[:-1] / errors[1:] == pytest.approx([2, 2], rel=0.03)
 
 
@@ -135,10 +135,9 @@ def test_weight_is_held_at_the_joint_values_that_are_measured(gravity, side):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("gravity", "side"), [("none", "motor"), ("flexible", "link")])
-def test_poles_of_the_closed_loop_are_differences_of_simulations(gravity, side, unmeasured):
+def test_poles_of_the_closed_loop_are_differences_of_simulations(unmeasured):
     """exp(A t) in some directions by central differences of runs near the rest; poles are the eigenvalues of A."""
-    robot = arm(gravity, side)
+    robot = arm("flexible", "link")
     rest = robot.simulate(duration=60, step=60, solver="rodas")
     names = list(robot.coordinates)
     here = {name: float(rest[name][-1]) for name in names}
@@ -150,7 +149,7 @@ def test_poles_of_the_closed_loop_are_differences_of_simulations(gravity, side, 
     states = [*names, *(f"{name}_dot" for name in names), "integral.q1", "integral.q2"]
     assert list(found.arrays["A"].rows) == states
     found, h, t = [], 1e-3, 0.3
-    directions = np.random.default_rng(1).uniform(-1, 1, (4, 2, len(names)))
+    directions = np.random.default_rng(1).uniform(-1, 1, (3, 2, len(names)))
     for places, rates in directions:
         ends = []
         for step in (h, -h):
@@ -160,7 +159,7 @@ def test_poles_of_the_closed_loop_are_differences_of_simulations(gravity, side, 
             ends.append(np.array([run[state][-1] for state in states]))
         found.append((ends[0] - ends[1]) / (2 * h))
     # Runs begin without integrals: what that moves is the same on both sides, to second order.
-    wanted = directions.reshape(4, -1) @ expm(A * t)[:, : 2 * len(names)].T
+    wanted = directions.reshape(3, -1) @ expm(A * t)[:, : 2 * len(names)].T
     assert pytest.approx(wanted, abs=0.02 * np.abs(wanted).max()) == np.array(found)
 
 

@@ -212,7 +212,7 @@ def test_disk_margins_of_several_inputs():
     assert disk_margin(A, B, K)[0] == pytest.approx(min(alone)[0], rel=1e-4)
 
 
-@pytest.mark.parametrize("inputs", [2, rare(3), rare(4)])
+@pytest.mark.parametrize("inputs", [2, rare(3)])
 def test_disk_margins_of_the_best_feedback(inputs):
     """Inputs with an f each: the best feedback has 2/3 whatever its efforts weigh, units of inputs do not matter."""
     rng = np.random.default_rng(4)

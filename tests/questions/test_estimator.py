@@ -225,7 +225,7 @@ links:
   - name: a
     joint: {type: revolute, name: q1}
     dh: {a: 1, d: 0, alpha: 0, theta: 0}
-    flexible: {mass: 1, EI: {y: 20, z: 20}, modes: {v: 2, w: 1}, shape: craig-bampton}
+    flexible: {mass: 1, EI: {y: 20, z: 20}, modes: {v: 1, w: 1}, shape: craig-bampton}
   - name: b
     joint: {type: revolute, name: q2}
     dh: {a: 0.8, d: 0, alpha: 0, theta: 0}

@@ -88,7 +88,7 @@ def measured(arm):
     return {**given, **columns}
 
 
-@pytest.mark.parametrize("order", ["0", rare("2"), rare("1"), rare("exact")])
+@pytest.mark.parametrize("order", ["0", rare("2"), rare("exact")])
 def test_derivatives_are_exact_for_every_kind_of_parameter(arm, order):
     robot = arm.at_order(order).model
     names = [name for name in robot.parameters.definitions if name != "EIy"]
@@ -189,7 +189,7 @@ def test_noise_is_what_it_was():
     at = robot.with_parameters(**true).statics(q=q[:, None])
     exact = {name: at[name] for name in ("endpoint.x", "endpoint.y", "torque.q1")}
     sigma = {"endpoint": 1e-3, "torque": 5e-2}
-    squares, count = [], 30
+    squares, count = [], 20
     for _ in range(count):
         noisy = {name: each + rng.normal(size=9) * sigma[name.partition(".")[0]] for name, each in exact.items()}
         answer = robot.fit({"q1": q, **noisy}, sigma=sigma)
@@ -212,8 +212,8 @@ def test_an_experiment_is_tried_before_it_is_run():
     assert value.tolist() == [0.5, 40, 1, 0] and answer.summary["not_converged"] == 0
     assert (np.abs(bias) < 4 * predicted / np.sqrt(60)).all()
     assert ((spread / predicted > 0.7) & (spread / predicted < 1.35)).all()
-    again = robot.fit(rows, sigma=sigma, synthetic=60, seed=2)
-    assert (again["synthetic"] == answer["synthetic"]).all()
+    first, again = (robot.fit(rows, sigma=sigma, synthetic=3, seed=2)["synthetic"] for _ in range(2))
+    assert (again == first).all()
     plan = robot.fit(plan=4, candidates=rows, sigma=sigma)
     assert len(plan["row"]) == 4 and 0 < plan.summary["efficiency"] < 1
     places = plan["row"].astype(int) - 1
@@ -596,7 +596,7 @@ links:
   - name: a
     joint: {type: revolute, name: q1}
     pose: {xyz: [0.1, 0, 0.1], rpy: [0.4, 0, 0]}
-    flexible: {length: l, mass: m, EI: {z: EI, y: EI}, modes: {v: 1, w: 1}}
+    flexible: {length: l, mass: m, EI: {z: EI}, modes: {v: 1}}
 elements:
 """ + "".join(
     f"  - {{name: {axis}{i}, type: spring, between: [world, base], points: [[{x + a}, {y + b}, {-c}], [{x}, {y}, 0]], "

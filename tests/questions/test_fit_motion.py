@@ -90,7 +90,7 @@ def torques(robot, data):
     return {f"torque.{joint.name}": tau[:, joint.driven] for joint in robot.model.joints}
 
 
-@pytest.mark.parametrize("order", ["2", rare("0"), rare("1"), rare("exact")])
+@pytest.mark.parametrize("order", ["2", rare("0")])
 def test_derivatives_of_torques(arm, order):
     """Beside a beam, a payload on it, rotors and friction."""
     arm = arm.at_order(order)
@@ -150,7 +150,7 @@ def of_modes(robot, q, words=("frequencies_locked", "damping_locked", "frequenci
     return {f"{word}[{i + 1}]": answer[word][:, i] for word in words for i in range(answer[word].shape[1])}
 
 
-@pytest.mark.parametrize("name", ["khang", *map(rare, ["canadarm", "spatial", "torso", "piedboeuf"])])
+@pytest.mark.parametrize("name", ["khang", *map(rare, ["spatial", "piedboeuf"])])
 def test_modes_have_the_numbers_of_the_answer(name):
     robot = kronbot.load(name)
     names = [name for name, value in robot.description.values.items() if value is not None][:1]
@@ -373,7 +373,7 @@ def test_friction_and_noise_pass_the_filter_as_they_were_measured():
     passing = Filter(5.0, np.zeros(0))
     sigma = 0.1 * np.sqrt(2 * BANDWIDTH * 5.0 / 250)
     assert np.std(passing(rng.normal(size=200_000), 250.0)) == pytest.approx(10 * sigma, rel=0.03)
-    total, draws = 0.0, 24
+    total, draws = 0.0, 16
     for _ in range(draws):
         noisy = {name: each + 0.1 * rng.normal(size=len(t)) for name, each in tau.items()}
         found = robot.fit({**told, **noisy}, sigma={"torque": sigma}, **asked)

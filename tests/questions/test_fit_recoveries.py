@@ -9,7 +9,7 @@ from thinned import thinned
 EVERY = [
     *((name, "statics") for name in ("canadarm", "spatial", "spin-up")),
     *((name, "modes") for name in ("floating-canadarm", "khang", "piedboeuf")),
-    *((name, "dynamics") for name in ("stacker", "stacker-numeric", "torso")),
+    *((name, "dynamics") for name in ("stacker", "stacker-numeric")),
     *((name, "simulate") for name in ("khang", "puma560")),
 ]
 

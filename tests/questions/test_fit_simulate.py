@@ -52,11 +52,11 @@ def same_steps(monkeypatch):
     monkeypatch.setattr(simulate, "STALE", np.inf)
 
 
-@pytest.mark.parametrize("order", ["0", rare("2"), rare("exact")])
+@pytest.mark.parametrize("order", ["0", rare("1"), rare("exact")])
 def test_derivatives_are_exact_for_every_kind_of_parameter(same_steps, order):
     """Of sagging beams, shafts and bearings at first, too, where a motion of the file drives a joint."""
     robot = kronbot.loads(LATHE).at_order(order).model
-    # Of rods what bends them: the others stand where they stand in order 2.
+    # Of rods what bends them: the others stand where they stand in order 1.
     wanted = {"0": lambda name: name not in ("EI", "GJ", "zeta"), "exact": lambda name: name in ("EI", "GJ", "zeta")}
     names = [*filter(wanted.get(order, bool), robot.parameters.definitions)]
     rng = np.random.default_rng(5)
@@ -710,12 +710,11 @@ def demand_best(answer, names, steps, errors):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("measured", ["motor", "link", "both"])
+@pytest.mark.parametrize("measured", ["motor", "both"])
 def test_shafts_begin_where_the_fit_finds_them(measured):
     """Slack unless both sides are measured, whatever the noise of the first row: as least squares of its equations."""
-    # A search along the floor of a valley, which links alone have, takes long.
-    t, rng = np.linspace(0, 0.6, 16 if measured == "link" else 31), np.random.default_rng(3)
-    names, sigma = {"motor": ["q1.motor"], "link": ["q1"], "both": ["q1", "q1.motor"]}[measured], 2e-3
+    t, rng = np.linspace(0, 0.6, 31), np.random.default_rng(3)
+    names, sigma = {"motor": ["q1.motor"], "both": ["q1", "q1.motor"]}[measured], 2e-3
     sides = [["q1", "q1.motor"].index(name) for name in names]
     true, start = [200, 0.3, 0.3], [-0.6] + [-0.58] * (measured == "both")
     start += [0.1] * len(start)
@@ -785,7 +784,6 @@ FREE = {f"base.{word}" for word in ("x", "y", "z", "rx", "ry", "rz")}
         rare(SHAFT + "simulate: {start: equilibrium}", ("q1", "q1.motor", "torque.q1"), {"q1.motor"}),
         rare(TUMBLING, ("base.x", "base.rz_dot", "q1"), {"q1", *FREE}),
         rare(TABLE + "simulate: {start: equilibrium}\n", ("base.z", "q1", "torque.q1"), {"q1"}),
-        rare(TABLE, ("base.z", "q1", "torque.q1"), {"q1", *FREE}),
         rare(RATIOS, ("q1", "a.v1_dot", "torque.q1"), {"q1"}),
         rare(TUMBLING + "simulate: {start: equilibrium}\n", ("base.x", "q1"), {"q1", *FREE}),
     ],

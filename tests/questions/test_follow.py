@@ -189,11 +189,6 @@ def test_paths_that_cannot_be_followed_are_refused(coarse):
     undamped = Robot(model(BOOM.replace(", damping: {ratio: 0.02}", "")))
     with pytest.raises(ComputationError, match="would swing on with"):
         undamped.plan(follow={"t": t, "q1": smooth(t)})
-    with pytest.raises(ComputationError, match="no motion is found that follows|leaves the path"):
-        Robot(model(TWO)).plan(
-            q={"q1": 0.5, "q2": -1},
-            follow={"t": 0.02 * t, "endpoint.x": 1.6 - 0.3 * smooth(t), "endpoint.y": -0.2 + 0.4 * smooth(t)},
-        )
     shaft = "{type: revolute, name: q1, rotor_inertia: 0.1, elastic: {stiffness: 100, damping: 1}}"
     text = BOOM.replace("{type: revolute, name: q1, damping: 0.3}", shaft)
     behind = Robot(model(text.replace(text[text.index("flexible:") : text.index("payload:")], "")))
@@ -252,7 +247,7 @@ def test_where_torques_cannot_move_the_tip_is_told(coarse):
         return arm.plan(follow=follow, q={"q1": 0.3, "q2": 0.9})
 
     assert said in " ".join(plan(2, 1, 1).warnings)
-    with pytest.raises(ComputationError, match=f"no motion is found.*{said}"):
+    with pytest.raises(ComputationError, match=f"no motion is found that follows the path.*{said}"):
         plan(2, 0.5, 0.1)
     few = plan(1, 0.5, 0.1)
     assert few.summary["complete"] and not any("accelerate" in each for each in few.warnings)

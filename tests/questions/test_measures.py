@@ -139,7 +139,7 @@ def test_root_mean_squares_of_what_is_soon_over(solver):
     assert found["peak_torque.q1"] == pytest.approx(800)
 
 
-@pytest.mark.parametrize("solver", thinned([*INTEGRATORS], ["cvodes", "rodas", "dop853"]))
+@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853"])
 def test_root_mean_squares_of_what_moves_nothing(solver):
     """A block that is held under a force that swings 50 times: no number of its state tells a solver of that."""
     push = "{frame: endpoint, force: {type: sinusoid, amplitude: [0, 0, 3], frequency: 10*pi}}"
@@ -294,13 +294,15 @@ def test_pushes_are_waited_for(zeta):
         assert "motion_end" in held and not any(name.startswith("residual") for name in held)
 
 
-@pytest.mark.parametrize("solver", thinned(["cvodes", "rodas", "dop853"], ["rodas"]))
-def test_peaks_behind_a_start_are_found(solver):
+@pytest.mark.parametrize(("solver", "duration"), [rare("cvodes", 60), ("rodas", 60), rare("dop853", 8)])
+def test_peaks_behind_a_start_are_found(solver, duration):
     """A beam that is let go swings within the first of 200 parts of the time, as rows that are fine tell; and no
     largest value is below that of the rows."""
     damped = ARM.replace("v: 2}", "v: 2}, damping: {ratio: 0.05}").partition("  drive:")[0]
     robot = Robot(model(damped + "  drive: {q1: {pd: {kp: 60, kd: 5, target: 0.3}}}\n"))
-    coarse, fine = (robot.simulate(60, step, solver=solver, rtol=1e-5, atol=1e-7) for step in (30, 0.01))
+    coarse, fine = (
+        robot.simulate(duration, step, solver=solver, rtol=1e-5, atol=1e-7) for step in (duration / 2, 0.01)
+    )
     tip = np.linalg.norm([fine[f"tip.arm.{axis}"] for axis in "xyz"], axis=0)
     rows = {"peak_deflection.arm": tip, "peak_torque.q1": fine["torque.q1"], "largest_energy": fine["energy.kinetic"]}
     for name, values in rows.items():

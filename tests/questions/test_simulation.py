@@ -28,7 +28,7 @@ COMPARED = ("t", "theta", "tip_deflection", "endpoint_xy", "torque")
 
 @pytest.mark.parametrize(
     ("order", "algorithm", "seconds"),
-    [("1", "composite", 4), rare("2", "recursive", 10), rare("1", "recursive", 4), rare("2", "composite", 4)],
+    [("1", "composite", 4), rare("2", "recursive", 10)],
 )
 def test_canadarm_follows_the_independent_run(order, algorithm, seconds):
     """Angles and tip deflections each second within 1e-6 (the reference has 12 digits)."""
@@ -85,7 +85,7 @@ def test_craig_bampton_shapes_come_close_to_a_fine_beam():
         assert summary[f"peak_deviation.{joint}"] == pytest.approx(peak, rel=0.015)
 
 
-@pytest.mark.parametrize(("solver", "duration"), [rare("rodas", 0.1), ("dop853", 0.5), rare("radau", 0.5)])
+@pytest.mark.parametrize(("solver", "duration"), [rare("rodas", 0.1), ("dop853", 0.5), rare("radau", 0.2)])
 def test_other_integrators_agree_with_cvodes(solver, duration):
     """Under gravity and control: all integrators converge to the same motion."""
     robot = shipped_robot("khang", order="1").model
