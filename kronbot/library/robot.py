@@ -1035,7 +1035,11 @@ class Robot:
         progress: Progress = unheeded,
         **options: object,
     ) -> Sweep:
-        """One question in many cases, computed by processes of this machine or by a Dask cluster.
+        """One question in many cases, computed by processes of this machine or by a Dask cluster once you look.
+
+        Before you iterate over the sweep, or ask it for :meth:`~kronbot.library.sweep.Sweep.result`, a column or a
+        picture, nothing is computed, no file is written and no error of a case is raised, with ``output`` and
+        ``strict`` too: ``robot.sweep(..., output="x.csv").result()`` writes x.csv.
 
         ``over`` says what varies: parameters, coordinates and rates (``q1``, ``q1_dot``), loads (``force.x``,
         ``load.FRAME.fx``), options of the question and values in them (``to.q1``, in the place of what ``to`` says of

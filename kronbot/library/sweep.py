@@ -74,7 +74,7 @@ class Hands:
 class Sweep:
     """One question in many cases. Iterating computes them and yields their rows, by column, in the order of the cases.
 
-    What was computed is kept: :meth:`result`, :meth:`to_pandas` and iterating again compute nothing.
+    So do :meth:`result`, columns and the like, and compute nothing again; before, nothing is computed, written, raised.
     """
 
     robot: Subject

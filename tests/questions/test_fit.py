@@ -933,3 +933,26 @@ def test_what_is_said_of_names_of_columns_helps(tmp_path):
         sheet.write_text(f"{header}\n1,2\n")
         with pytest.raises(MeasurementError, match=said):
             robot.fit(sheet, columns={"j-1": "a"}, estimate="a")
+
+
+def test_what_has_no_real_value_in_a_row_is_told_and_not_left_out(tmp_path):
+    """At its cell in a file; where a used cell is empty nothing was measured, whatever the expression makes of it."""
+    robot, q = kronbot.loads(HYPHENS), np.array([0.1, 0.5, 0.9, 1.2])
+    v, sheet = np.array([1.1, 0.9, -0.6, np.nan]), tmp_path / "rows.csv"
+    rows = zip(q.tolist(), ("1.1", "0.9", "-0.6", ""), strict=True)
+    sheet.write_text("j-1,endpoint.y,v\n" + "\n".join(f"{a},{math.sin(a)},{b}" for a, b in rows))
+    data = {"j-1": q, "endpoint.y": np.sin(q), "v": v}
+    for name in ("endpoint.x", "j-1"):  # measured, and given
+        for text in ("sqrt(v)", "exp(v*0)/(v-v)*0", "0*v/0", "(0*v)/(v+0.6)", "v**0.5"):
+            row = 1 if "v-v" in text or text == "0*v/0" else 3
+            said = f"{name}: no real number in row {row}; leave the cell empty"
+            with pytest.raises(MeasurementError, match=rf"rows\.csv:{row + 1}:\d+: .*{said}") as told:
+                robot.fit(sheet, columns={name: text}, estimate="a")
+            assert told.value.mistakes[0].column == len(sheet.read_text().splitlines()[row].rpartition(",")[0]) + 2
+            with pytest.raises(UsageError, match=said):
+                robot.fit(data, columns={name: text}, estimate="a")
+    with pytest.raises(UsageError, match="no finite number in row 3; leave"):
+        Named.of(Columns(data), {"x": "1/(v + 0.6)"}).numbers(["x"])
+    for text in ("v**0", "0*v/v**0", "v*1e200*1e200"):
+        assert np.isnan(Named.of(Columns({"v": v[3:]}), {"x": text}).numbers(["x"])["x"]).all()
+    assert np.isnan(Named.of(Columns(data), {"x": "v**0"}).numbers(["x"])["x"]).tolist() == [False] * 3 + [True]

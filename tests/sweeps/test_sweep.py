@@ -3,6 +3,7 @@
 import copy
 import pickle
 import shutil
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from thinned import rare
 import kronbot
 from kronbot.compute.native import policy
 from kronbot.compute.native.compiling import COMPILERS
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import ComputationError, KronbotError, UsageError
 from kronbot.mechanics.motion.one_step import Abreast
 from kronbot.sweeps.work import Case
 
@@ -77,6 +78,26 @@ def test_files_appear_whole(arm, tmp_path):
     assert head == "case,EI,frequencies_locked[1],error"
     assert bad.startswith("1,-20,,") and good.startswith("2,20,") and good.endswith(",")
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_sweep_waits_until_somebody_looks_and_help_says_so(arm, tmp_path):
+    given = {"over": {"EI": "-20,20"}, "keep": "frequencies_locked[1]", "workers": 1, "strict": True}
+    for i, look in enumerate((list, lambda swept: swept.result(), lambda swept: swept["EI"])):
+        file = tmp_path / f"{i}.csv"
+        swept = arm.sweep("modes", **given, output=str(file))
+        assert len(swept) == 2 and "EI" in swept and repr(swept) and not [*tmp_path.glob(f"{i}.*")]
+        with pytest.raises(ComputationError):
+            look(swept)
+        assert len(file.read_text().splitlines()) == 3
+    for text, said in (
+        (arm.sweep.__doc__, "nothing is computed, no file is written and no error of a case is raised"),
+        (swept.__doc__, "before, nothing is computed, written, raised"),
+        (
+            files("kronbot.cli").joinpath("explanations/topics/library.md").read_text(),
+            'nothing is computed, written (output="x.csv") or raised (strict) before',
+        ),
+    ):
+        assert said in " ".join(text.split())
 
 
 def test_unknown_names_are_told_at_once(arm):

@@ -291,7 +291,7 @@ class Named:
         return {used: unquoted(used) for used in self.expressions[name].names}
 
     def numbers(self, names: Iterable[str]) -> dict[str, Array]:
-        """Some columns (N,). Raises MeasurementError with every mistake in them."""
+        """Some columns (N,), NaN where a cell that makes them is empty. Raises MeasurementError with what is wrong."""
         wanted = list(names)
         made = [name for name in wanted if name in self.expressions]
         needed = {used for name in made for used in self._used(name).values()}
@@ -300,15 +300,19 @@ class Named:
         count = len(next(iter(found.values())))
         constants = {name: np.full(count, evaluate(parse(name), {})) for name in CONSTANTS}
         for name in made:
-            names_of = {each: given[used] for each, used in self._used(name).items()} | constants
+            cells = {each: given[used] for each, used in self._used(name).items()}
             with np.errstate(all="ignore"):
-                values = self.expressions[name].fold(lambda number: np.full(count, float(number)), names_of, FUNCTIONS)
-            made_here = np.asarray(values, dtype=float)
-            if np.isinf(made_here).any():
-                row, used = int(np.isinf(made_here).argmax()), min(self._used(name).values(), default=name)
-                raise self.table.mistaken(
-                    {used: f"{quote(name)[1:-1]}: no finite number in row {row + 1}"}, {used: row}
+                values = self.expressions[name].fold(
+                    lambda number: np.full(count, float(number)), cells | constants, FUNCTIONS
                 )
+            # Beside an empty cell nothing is made, not even 1 of its power with exponent 0.
+            empty = np.isnan([*cells.values(), np.zeros(count)]).any(axis=0)
+            made_here = np.where(empty, np.nan, values)
+            if (strange := ~empty & ~np.isfinite(made_here)).any():
+                row, used = int(strange.argmax()), min(self._used(name).values(), default=name)
+                said = f"no {'real' if np.isnan(made_here[row]) else 'finite'} number in row {row + 1}"
+                cure = "leave the cell empty where nothing was measured"
+                raise self.table.mistaken({used: f"{quote(name)[1:-1]}: {said}; {cure}"}, {used: row})
             found = {**found, name: made_here}
         beyond = {name: np.flatnonzero(np.abs(found[name]) > MOST) for name in wanted}
         first = {name: int(rows[0]) for name, rows in beyond.items() if len(rows)}
