@@ -701,7 +701,7 @@ parameters: {m: 3}
 base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 2, Izz: 3}}}
 links:
   - {name: a, joint: {type: prismatic, name: q1, rotor_inertia: 2, elastic: {stiffness: 9}}, pose: {xyz: [1, 0, 0]},
-     rigid: {mass: m, com: [0.5, 0, 0], inertia: {Ixx: 0.1, Iyy: 0.3, Izz: 0.3}}}
+     rigid: {mass: m}}
 """
     robot, written = kronbot.loads(text), {}
     formulas = robot.symbolic("python", shared=True, seconds=600).jacobian(generalized=True)

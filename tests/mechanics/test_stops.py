@@ -351,14 +351,11 @@ def test_a_stop_loses_what_it_held_and_the_block_has_not(dropped):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "asked", [(("rodas", 1e-2), ("dop853", 0.1)), (("rodas", 1e-4), ("radau", 1e-2))], ids=["loose", "others"]
-)
-def test_contacts_are_found_whatever_the_tolerance(asked):
+def test_contacts_are_found_whatever_the_tolerance():
     """Where a step is refused right after one, and where two integrations to its time differ within tolerances."""
     robot = kronbot.loads(HANGING)
     right = robot.simulate(duration=1, step=0.05, rtol=1e-7, atol=1e-9)["q1"]
-    for solver, tolerance in asked:
+    for solver, tolerance in (("rodas", 1e-2), ("rodas", 1e-4), ("dop853", 0.1), ("radau", 1e-2)):
         found = robot.simulate(duration=1, step=0.05, solver=solver, rtol=tolerance, atol=tolerance)
         assert found.summary["stop_events"] > 0
         assert found["q1"] == pytest.approx(right, abs=tolerance)

@@ -642,7 +642,7 @@ def test_deflections_and_torques_keep_their_limits_between_the_stages(unjudged):
 
 @pytest.mark.slow
 def test_the_canadarm_stands_after_a_plan(tmp_path, unjudged):
-    """From straight to (0.5, 0.5, 1) in 10 s, by two shapes a link; what three leave in the 5 s after.
+    """From straight to (0.5, 0.5, 1) in 10 s, by two shapes a link; what three leave in the 3 s after.
 
     Within the largest torques of the cycloidal motion, which leaves 2 m: tests/bench/plans.py has the whole comparison.
     """
@@ -650,7 +650,7 @@ def test_the_canadarm_stands_after_a_plan(tmp_path, unjudged):
     peaks = {"q1": 3999, "q2": 2103, "q3": 137}
     write(robot.plan(plans.GOAL, duration=10, drive="motion", effort_limits=peaks), tmp_path / "plan.csv")
     motion = dict.fromkeys(plans.GOAL, "{type: table, file: plan.csv, held: true}")
-    left, efforts = plans.left(tmp_path, motion, 3, 15, 1e-6)
+    left, efforts = plans.left(tmp_path, motion, 3, 13, 1e-6)
     assert left < 0.002
     assert all(efforts[joint] < 1.01 * peaks[joint] for joint in peaks)
 
@@ -801,10 +801,9 @@ def unjudged(coarse, monkeypatch):
     monkeypatch.setattr(judgement, "judged", lambda *given: {})
 
 
-@pytest.mark.parametrize("seed", thinned([0, 4], [0]))
-def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path, unjudged):
+def test_plans_of_random_arms_hold_in_an_independent_simulation(tmp_path, unjudged):
     """What the file of a plan makes of the arm, by another integrator: it arrives, within its limits."""
-    text, goal, duration = random_arm(seed)
+    text, goal, duration = random_arm(0)
     robot = kronbot.loads(text)
     limit = round(2.3 * abs(goal["q0"]) / duration, 3)
     found = robot.plan(goal, duration=duration, drive="motion", limits={"q0_dot": limit})
@@ -883,12 +882,11 @@ def test_places_that_cannot_be_passed_are_refused(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("limit", "least"), [(2, "effort"), (1, "nearest")])
-def test_accelerations_keep_their_limits_on_either_side_of_a_step_of_torque(limit, least, unjudged):
+def test_accelerations_keep_their_limits_on_either_side_of_a_step_of_torque(unjudged):
     """Where a torque jumps accelerations do: by the dynamics of the arm, between rows and within."""
-    robot = kronbot.load("khang", order="1")
-    found = robot.plan({"qa": 0.5}, duration=2, least=least, limits={"acceleration.qa": limit})
-    assert found.summary["least"] == least and found.summary["end_error"] <= 1e-5
+    robot, limit = kronbot.load("khang", order="1"), 2
+    found = robot.plan({"qa": 0.5}, duration=2, least="effort", limits={"acceleration.qa": limit})
+    assert found.summary["least"] == "effort" and found.summary["end_error"] <= 1e-5
     q, qd = (np.column_stack([found[f"{name}{dot}"] for name in robot.coordinates]) for dot in ("", "_dot"))
     there = robot.dynamics(q=q, qd=qd)
     sides = [found["torque.qa"], np.append(found["torque.qa"][0], found["torque.qa"][:-1])]  # after a row, and before
