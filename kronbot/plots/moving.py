@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from kronbot.floats import rounded
+from kronbot.floats import Array, rounded
 from kronbot.mechanics.multibody import drawing
 from kronbot.plots import arms, curves, stills
 from kronbot.plots.curves import Curve, Diagram
@@ -15,6 +16,8 @@ from kronbot.plots.style import HEIGHT, Picture, flow
 from kronbot.questions.result import Result
 
 SNAPSHOTS = 6
+# A coordinate rests while it is no farther from where it begins, or ends, than this share of its span.
+RESTING = 0.01
 # Points of the path of the endpoint that paper shows.
 ROWS = 4000
 SPACE = "space"
@@ -26,7 +29,7 @@ def moving(result: Result, title: str, panels: Mapping[str, Diagram], others: Se
     time = Curve("t", "s", series["t"])
     lines = drawing.lines(robot)
     states = np.column_stack([series[name] for name in robot.coordinates] or [np.zeros((len(time.values), 0))])
-    chosen = np.unique(np.linspace(0, len(states) - 1, min(len(states), SNAPSHOTS)).round().astype(int))
+    chosen = snapshots(states)
     shapes = [lines(q) for q in states[chosen]]
     every = math.ceil(len(states) / ROWS)
     ends = [f"endpoint.{letter}" for letter in "xyz"]
@@ -48,7 +51,7 @@ def moving(result: Result, title: str, panels: Mapping[str, Diagram], others: Se
         for k, shape in enumerate(shapes):
             arms.trace(axis, view, shape, color=shades[k])
         arms.joints(axis, view, robot, shapes[-1])
-        arms.bodies(axis, view, robot, states[-1], i == 0)
+        arms.bodies(axis, view, robot, states[chosen[-1]], i == 0)
         times = ", ".join(rounded(t, 3) for t in time.values[chosen])
         arms.finish(axis, view, f"at t = {times} s" if i == 0 else f"the same, seen along {view.along}")
     for key, diagram in panels.items():
@@ -59,6 +62,17 @@ def moving(result: Result, title: str, panels: Mapping[str, Diagram], others: Se
             time.values[chosen], feet, s=14, marker="^", c=shades, transform=below, clip_on=False, zorder=5
         )
     return axes
+
+
+def snapshots(states: Array) -> npt.NDArray[np.int_]:
+    """Rows of states (N, n) at which the robot is drawn: even ones of all, or of those in which it moves where it rests
+    in most, as before and after a path that it bends for early."""
+    first, last, far = 0, len(states) - 1, RESTING * np.ptp(states, axis=0)
+    gone = np.flatnonzero((np.abs(states - states[0]) > far).any(axis=1))
+    coming = np.flatnonzero((np.abs(states - states[-1]) > far).any(axis=1))
+    if len(gone) and 2 * (coming[-1] + 2 - gone[0]) < last:
+        first, last = gone[0] - 1, coming[-1] + 1
+    return np.unique(np.linspace(first, last, min(len(states), SNAPSHOTS)).round().astype(int))
 
 
 def numbered(before: Mapping[str, Diagram], word: str, found: Sequence[Diagram]) -> dict[str, Diagram]:

@@ -543,6 +543,22 @@ def test_twists_of_what_is_small_beside_other_columns(picture):
     assert "twist" not in " ".join(panels(picture(simulation.draw, replace(result, series=turned))))
 
 
+def test_snapshots_are_of_what_moves_where_a_robot_rests_most_of_the_time():
+    """A joint that goes on its way late, and a beam that is bent on it alone, among rows that are one place."""
+    t = np.linspace(0, 10, 1001)
+    way = np.clip(t - 8, 0, 1)
+    late = np.column_stack([3 * way**2 * (3 - 2 * way), 1e-3 * np.sin(2 * np.pi * way), np.zeros_like(t)])
+    for states, begin, end in ((late, 8, 9), (late[::-1], 1, 2)):
+        seen = t[moving.snapshots(states)]
+        assert len(seen) == moving.SNAPSHOTS and np.ptp(np.diff(seen)) < 0.02
+        assert begin <= seen[0] < begin + 0.1 and end - 0.1 < seen[-1] <= end
+        bent = np.abs(states[moving.snapshots(states), 1])
+        assert bent.max() > 0.9e-3 and bent[[0, -1]].max() < 0.1e-3
+    for states in (late[780:920], late[:1], late[:2], np.zeros((1001, 2)), np.zeros((50, 0))):  # as ever
+        rows = np.linspace(0, len(states) - 1, min(len(states), moving.SNAPSHOTS)).round()
+        assert moving.snapshots(states).tolist() == rows.tolist()
+
+
 @pytest.mark.slow
 def test_snapshots_are_the_robot_to_scale(picture):
     robot, series = shipped("canadarm"), moved("canadarm").series
