@@ -326,7 +326,7 @@ ANSYS = {
 
 @pytest.mark.parametrize(
     ("load", "degrees"),
-    thinned([(load, degrees) for load in ANSYS for degrees in ANSYS[load]], [(13.345, 45)]),
+    thinned([(load, degrees) for load in ANSYS for degrees in ANSYS[load]][1::2], [(13.345, 45)]),
 )
 def test_princeton_beam_of_others(load, degrees):
     """Within the shear and stretch of Ansys' elements where nothing twists, and within their torsion where it does."""

@@ -29,18 +29,15 @@ OFTEN = ["check", "hessian --frame com:upper", "linearize --motion --duration 1 
 OFTEN += ["statics", "simulate --duration 0.1", "export --of jacobian -o {folder}/arm.c"]
 EVERY = [
     "check",
-    "jacobian --q 0.1,0.2",
     "jacobian --order 1 --symbolic --short",
     "hessian --frame com:upper",
     "dynamics --qd q1=1",
     "taylor --delta q2=0.2",
-    "linearize",
     "linearize --equilibrium --q q1=30*deg",
     "linearize --motion --duration 1 --step 0.5",
     "linearize --outputs gauges",
     "modes --qd q1=1",
     "statics",
-    "statics --q 0,0 --forces 0,-1,0",
     "simulate --duration 0.1",
     "simulate --solver rodas --rtol 1e-4 --atol 1e-4",
     "complexity",

@@ -79,7 +79,7 @@ COMMANDS = [
     "cache",
 ]
 # Which of others in the same process could have what they import.
-ALONE = {"check", "simulate", "convert", "export", "cache"}
+ALONE = {"simulate", "convert", "cache"}
 
 
 def process(folder, script, *words):

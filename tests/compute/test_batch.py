@@ -186,7 +186,7 @@ def test_no_rows_at_all(robot, policy):
 @pytest.mark.slow
 def test_native_answers_are_the_same():
     """To the last bit, in batches and in simulations."""
-    arm = kronbot.load("canadarm", order="1")
+    arm = kronbot.load("khang", order="1")
     points = np.random.default_rng(2).uniform(-1, 1, (1000, arm.n))
     answers = {}
     for choice in ("off", "on"):

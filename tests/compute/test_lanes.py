@@ -141,7 +141,7 @@ def test_operations_that_c_does_not_have(caplog):
     assert "has no code" in caplog.text
 
 
-ROBOTS = thinned(sorted(kronbot.robots()), ["khang"])
+ROBOTS = thinned(["khang", "spatial", "stacker", "torso"], ["khang"])
 
 
 @pytest.mark.parametrize("name", ROBOTS)

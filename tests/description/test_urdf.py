@@ -261,7 +261,7 @@ def test_odd_axes_and_turned_bodies_against_an_independent_reading():
     agree(ODD, 1, ROUNDING)
 
 
-@pytest.mark.parametrize("seed", [0, *map(rare, range(1, 6))])
+@pytest.mark.parametrize("seed", [0, *map(rare, range(1, 4))])
 def test_random_trees_against_an_independent_reading(seed):
     agree(random_urdf(seed), seed, ROUNDING)
 

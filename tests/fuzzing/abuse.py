@@ -305,7 +305,7 @@ CALLS = {
         "solver": "radau", "rtol": 1e-6, "atol": 1e-8, "band": 0.02, "progress": lambda share: None,
     },
     "Robot.plan": {
-        "to": {"q1": 0.101}, "q": [0.1, 0.2], "duration": 0.1, "shortest": False, "drive": "torque", "least": "effort",
+        "to": {"q1": 0.101}, "q": [0.1, 0.2], "duration": 0.1, "shortest": False, "drive": "torque", "least": "change",
         "effort_limits": {"q1": 100}, "limits": {"q2_dot": [-9, 9]}, "robust": None,
         "after": 0.01, "follow": None, "through": None, "seconds": 60, "progress": lambda share: None,
     },

@@ -108,7 +108,7 @@ def test_columns_are_looked_at_under_their_masks(caller):
                 call({"q1": abuse.HOSTILE[what]()})
 
 
-@pytest.mark.parametrize("kinds", [list(abuse.HALVES)[::6], rare(list(abuse.HALVES))])
+@pytest.mark.parametrize("kinds", [list(abuse.HALVES)[::6], rare(list(abuse.HALVES)[1::2])])
 def test_numbers_of_every_kind_are_one_number(kinds):
     """Fractions, decimals, long doubles, expressions: the same answer as the float, to the last bit."""
 
@@ -347,4 +347,4 @@ def test_calls_by_chance(caller):
 
 @pytest.mark.slow
 def test_many_calls_by_chance(caller):
-    by_chance(caller, 2, 200)
+    by_chance(caller, 2, 120)

@@ -11,7 +11,7 @@ from kronbot.description.yaml.source import decode
 from kronbot.errors import DescriptionError
 
 
-@pytest.mark.parametrize("count", [100, rare(400)])
+@pytest.mark.parametrize("count", [100, rare(250)])
 def test_seeded_mutations_load_or_are_refused(count, tmp_path):
     """What is no robot ends as a list of mistakes, each in one line, and some are robots."""
     (tmp_path / "table.csv").write_bytes(strategies.TABLE)

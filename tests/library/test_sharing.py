@@ -35,7 +35,7 @@ from kronbot.errors import (
 )
 from kronbot.system.interruption import OwnErrors, interruptions
 
-THREADS = 8
+THREADS = 4
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_pictures_of_one_answer_in_many_threads(switching, tmp_path):
 
 
 @pytest.mark.slow
-def test_one_robot_in_eight_threads(switching):
+def test_one_robot_in_many_threads(switching):
     """Questions that are traced and answered at the same time have the bytes of one after another."""
     asks = {
         "jacobian": lambda robot, k: robot.jacobian([0.1 * k]),

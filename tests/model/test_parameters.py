@@ -47,7 +47,7 @@ TOLD_APART = [
     *(("jacobian", "turn", False), ("statics", "place", False)),
 ]
 # Every question with every other value, either robot first in every other of them.
-IN_TURN = [(*pair, k % 2 == 0) for k, pair in enumerate([*itertools.product(ASKED, OTHER)][::2])]
+IN_TURN = [(*pair, k % 2 == 0) for k, pair in enumerate([*itertools.product(ASKED, OTHER)][::4])]
 
 
 @cache

@@ -90,7 +90,7 @@ def inertia_and_stiffness(beam, q_f):
     return [M, *(casadi.hessian(place, q_f)[0] for place in places)]
 
 
-@pytest.mark.parametrize(("shape", "modes"), [*(rare(*each) for each in MODES[:3]), *MODES[3:], rare(*STIFF)])
+@pytest.mark.parametrize(("shape", "modes"), [rare(*MODES[0]), *MODES[3:5], rare(*STIFF)])
 def test_a_straight_beam_is_that_of_closed_forms(shape, modes):
     """Frequencies are those of order 1, geometric stiffness is that of order 2, which is exact there."""
     plain, second, ours = (values(shape, modes, order, 0.0, inertia_and_stiffness) for order in ("1", "2", "exact"))
@@ -139,10 +139,8 @@ def with_knots(beam):
 @pytest.mark.parametrize(
     ("knots", "modes"),
     [
-        rare(False, {"v": 2}),
         rare(True, {"v": 2}),
         rare(False, {"w": 1, "torsion": 1}),
-        rare(True, {"w": 1, "torsion": 1}),
         (False, {"v": 2, "w": 1, "torsion": 1}),
         rare(True, {"v": 2, "w": 1, "torsion": 1}),
     ],
@@ -191,7 +189,6 @@ def masses(shape, modes, count):
     ("shape", "modes"),
     [
         rare("legendre", {"w": 8}),
-        rare("clamped-free", {"v": 8}),
         ("craig-bampton", {"v": 2, "w": 1}),
     ],
 )
@@ -204,7 +201,7 @@ def test_the_mass_of_a_bent_rod_is_that_of_its_sections(shape, modes):
         assert np.abs(one - other).max() < 1e-12 * np.abs(other).max()
 
 
-@pytest.mark.parametrize("shape", ["legendre", *map(rare, ["polynomial", "clamped-free", "craig-bampton"])])
+@pytest.mark.parametrize("shape", ["legendre", *map(rare, ["clamped-free", "craig-bampton"])])
 def test_far_from_straight_the_mass_is_right_as_explain_says(shape):
     """`explain orders`: modal masses of a clamped beam with four shapes in a plane, as shares of those they couple."""
     _, _, found = masses(shape, {"v": 4}, 80)

@@ -328,7 +328,7 @@ def test_gauss_is_exact_for_powers(n):
 
 
 @pytest.mark.parametrize("name", WAVES)
-@pytest.mark.parametrize("m", thinned([*range(1, 13)], [1, 3, 12]))
+@pytest.mark.parametrize("m", thinned([1, 2, 3, 5, 8, 12], [1, 3, 12]))
 def test_nodes_needed_by_eigenfunctions(name, m):
     """Products of four of the three fastest shapes or derivatives, of integrals of two, and these times xi."""
     shapes = WAVES[name](m)
@@ -455,7 +455,7 @@ def test_running_integrals_of_eigenfunctions():
     xi = np.array([0.9, 0.25])
     once = running(v, 1, torsion, 1, xi)
     twice = running_twice(v, 2, torsion, 0, xi)
-    with mp.workdps(30):
+    with mp.workdps(20):
         for i, start in enumerate(eigenfunctions.clamped_free(3).roots):
             _, phi = cantilever(start)
             tip = phi(1, 0)

@@ -34,7 +34,6 @@ from kronbot.model import shape_functions, spline
 from kronbot.model.beam_integrals import expansion, first_moment, gram, integral, running, running_twice
 from kronbot.model.build import build
 
-ORDERS = ("0", "1", "2", "exact")
 POINTS = np.array([0.0, 0.013, 0.3, 0.5, 0.77, 0.98, 1.0])
 SECOND = 4.694  # beta of the second mode
 
@@ -227,7 +226,8 @@ def build_matrices(robot):
     ("order", "modes", "tables"),
     [
         ("2", SPATIAL, (21, 41)),
-        *(rare(order, SPATIAL, (21, 41) if order == "exact" else (21, 41, 81)) for order in ORDERS[1:]),
+        *(rare(order, SPATIAL, (21, 41, 81)) for order in ("1", "2")),
+        rare("exact", "{v: 1, w: 1, torsion: 1}", (21, 41)),
     ],
 )
 def test_errors_fall_with_the_fourth_power_of_the_distance_of_rows(tmp_path, order, modes, tables):
@@ -303,7 +303,7 @@ OF_ORDERS = [(command, "2") for command in COMMANDS if not command.startswith(("
 RARELY = [
     *(("hessian --in body", order) for order in ("2", "exact")),
     *(("check", "2"), ("statics", "1"), ("dynamics --q 0.1", "2"), ("dynamics --q 0.1", "0")),
-    *((command, "exact") for command in ("dynamics --q 0.1", "linearize --q 0.1", "modes", "statics", "simulate")),
+    *((command, "exact") for command in ("modes", "statics", "simulate")),
     *((command, "1") for command in ("taylor --of J_T --terms 2", "simulate", "hessian --in body", "modes")),
     *((command, "0") for command in ("linearize --q 0.1", "jacobian --q 0.1")),
 ]
@@ -474,7 +474,7 @@ class TableLagrangian(oracles.Lagrangian):
         self.particles += [(beam.mass * w, p + r @ (root + at)) for w, (at, _) in zip(weights, sections, strict=True)]
 
 
-@drawn(1, 3, robots(max_links=2, max_coordinates=6), st.integers(0, 10**6), st.integers(12, 20))
+@drawn(1, 2, robots(max_links=2, max_coordinates=6), st.integers(0, 10**6), st.integers(12, 20))
 def test_random_tables_recursion_and_lagrangian_agree(tmp_path_factory, robot, seed, rows):
     """Splines at order 2 with everything around them: trees, roots, damping, hubs, payloads, gravity."""
     folder = tmp_path_factory.mktemp("tables")

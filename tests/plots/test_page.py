@@ -138,7 +138,7 @@ def data_of(html):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "order"), [("khang", "2"), rare("canadarm", "2"), rare("spatial", "1")])
+@pytest.mark.parametrize(("name", "order"), [("khang", "2"), ("spatial", "1")])
 def test_the_drawn_tip_is_that_of_the_series(opened, name, order):
     """At ten stored steps, as the scene has it."""
     answer = motion(name, order)

@@ -192,7 +192,7 @@ GRAVITIES = ("[0, 0, -9.81]", "[0, 9.81, 0]", "[-9.81, 0, 0]")
 @pytest.mark.parametrize(
     ("gravity", "text"),
     thinned(
-        [(GRAVITIES[0], TOWER), (GRAVITIES[0], LONG), (GRAVITIES[1], LONG), (GRAVITIES[2], TOWER)],
+        [(GRAVITIES[0], TOWER), (GRAVITIES[1], LONG), (GRAVITIES[2], TOWER)],
         [(GRAVITIES[0], TOWER)],
     ),
 )
@@ -227,7 +227,7 @@ def project(axis, point):
     return proj3d.proj_transform(*point, axis.get_proj())[:2]
 
 
-@pytest.mark.parametrize("name", ["khang", rare("spatial")])
+@pytest.mark.parametrize("name", ["khang", rare("canadarm")])
 def test_phases_are_ticked_at_multiples_of_45_degrees(name):
     axis = draw(kronbot.load(name).linearize(equilibrium=True))["phase"]
     ticks = axis.get_yticks()

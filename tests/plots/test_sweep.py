@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import kronbot
 from kronbot.errors import UsageError
@@ -121,12 +122,13 @@ def test_modes_that_one_case_has_alone_hide_none_of_the_others(tmp_path):
 
 
 @pytest.mark.slow
-def test_maps_and_histograms_of_frequencies_have_it_too(beam):
+def test_maps_and_histograms_of_frequencies_have_it_too(beam, monkeypatch):
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *a, **k: figure.draw_without_rendering())
     over = {"EIy": "5:60:7", "q1": "0:1:7"}
     mapped = pictured(beam, "modes", over, keep="frequencies_locked[1]")
     drawn = pictured(beam, "modes", {"EIy": "uniform(5,60)"}, sample=8, keep="frequencies_locked[1]")
     for picture, which in ((mapped, "y"), (drawn, "x")):
-        picture.content(".png")  # which draws the scale
+        picture.content(".png")  # which lays the scale out
         axis, hertz = next((each, own) for each in picture.figure.axes for own in each.child_axes)
         assert getattr(hertz, f"get_{which}label")() == "[Hz]"
         limits = (np.array(getattr(each, f"get_{which}lim")()) for each in (axis, hertz))
@@ -218,7 +220,6 @@ def test_two_values_are_maps_or_families(beam):
     (mesh, *_) = axis.collections
     assert mesh.get_array().shape == (7, 8)
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("EIz", "EIy")
-    assert grid.content(".svg") == grid.content(".svg")
     family = pictured(beam, "check", {"order": ["1", "exact"], "EIz": "10:40:4"}, keep="first_frequency_locked")
     (axis,) = family.values()
     assert list(lines(axis)) == ["order 1", "order exact"]

@@ -106,7 +106,6 @@ other.join()
     ("module", "asked"),
     [
         ("matplotlib.rcsetup", "answer.plot()"),
-        ("kronbot.plots.pictures", "answer.plot()"),
         ("sympy.core", "kronbot.load('khang').symbolic().jacobian()"),
         ("kronbot.questions.taylor", "kronbot.load('khang').taylor('M', 1)"),
     ],

@@ -37,9 +37,7 @@ URDF = "<robot name='a'><link name='b'/></robot>"
     ("module", "robot", "asked"),
     [
         ("numpy.exceptions", NONE, "kronbot.load('khang').jacobian()"),
-        ("yaml.cyaml", NONE, "kronbot.load('khang')"),
         ("yaml.cyaml", NONE, "kronbot.convert('robot.urdf')"),
-        ("numpy.exceptions", NONE, "kronbot.loads(open('robot.yaml').read())"),
         ("mpmath.functions.zetazeros", KHANG, "robot.symbolic().jacobian()"),
         ("pandas._libs.tslibs.ccalendar", KHANG, "robot.jacobian().arrays['J_T'].to_pandas()"),
         ("matplotlib.rcsetup", f"{KHANG}.modes()", "robot.plot('picture.svg', overwrite=True)"),

@@ -201,8 +201,8 @@ SHORT = {"simulate": ["khang", "--solver", "radau"], "hessian": ["khang", "--sym
     ("command", "number"),
     [
         ("simulate", 260),
-        *(rare("simulate", number) for number in (1, 5, 180)),
-        *(rare("hessian", number) for number in (30, 100, 450)),
+        *(rare("simulate", number) for number in (5, 180)),
+        *(rare("hessian", number) for number in (30, 450)),
     ],
 )
 def test_while_importing(command, number):
@@ -216,10 +216,8 @@ def test_while_importing(command, number):
     ("command", "moment"),
     [
         ("hessian", 0.3),
-        rare("statics", 0.0),
-        rare("hessian", 1.5),
         rare("statics", 1.5),
-        *(rare("simulate", moment) for moment in (0.3, 1.5)),
+        rare("simulate", 0.3),
         *(rare("taylor", moment) for moment in (0.0, 0.3)),
     ],
 )
@@ -239,7 +237,6 @@ MOMENTS = {"simulate": 0.3, "hessian": 1.0, "statics": 0.0}
     [
         (signal.SIGTERM, "simulate"),
         rare(signal.SIGHUP, "hessian"),
-        rare(signal.SIGTERM, "statics"),
         rare(signal.SIGXCPU, "simulate"),
     ],
 )
@@ -257,8 +254,7 @@ def test_other_signals_while_it_works(number, command):
     [
         ("cvodes", 0.0, [signal.SIGINT]),
         # timeout sends its signal to the process and at once to its group; shells and kernels do the like.
-        ("radau", 0.1, [signal.SIGINT] * 2),
-        ("rodas", 0.1, [signal.SIGTERM] * 2),
+        ("radau", 0.1, [signal.SIGTERM] * 2),
         ("cvodes", 0.1, [signal.SIGHUP, signal.SIGTERM, signal.SIGHUP]),
     ],
 )
@@ -299,8 +295,7 @@ def test_rows_so_far_are_kept(number, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("numbers", [(signal.SIGINT, signal.SIGTERM), rare((signal.SIGHUP,))])
-def test_what_is_being_written_gets_whole(numbers, tmp_path):
+def test_what_is_being_written_gets_whole(tmp_path):
     """A signal that comes when all is computed waits for the file, a second one ends it."""
     script = """
 import os, sys, time
@@ -322,7 +317,7 @@ render.WRITERS[".json"] = slow
 from kronbot.__main__ import main
 main()
 """
-    processes = {}
+    processes, numbers = {}, (signal.SIGINT, signal.SIGTERM)
     for number, name in itertools.product(numbers, ("whole", "none")):
         command = ["simulate", "khang", "--duration", "0.1", "-q", "-o", str(tmp_path / f"{name}-{number}.json")]
         processes[number, name] = starting(script, *command, stdin=subprocess.PIPE)
@@ -580,11 +575,7 @@ def met_in(monkeypatch, place, number, call=1):
         ("modes khang --q @rows.csv", "kronbot.questions.at_rows.stacked", signal.SIGINT),
         rare("linearize khang --q @rows.csv", "kronbot.questions.at_rows._together", signal.SIGHUP),
         ("jacobian khang --q @rows.csv", "kronbot.cli.output.render.joined", signal.SIGINT),
-        *(
-            rare("jacobian khang --q @rows.csv", "kronbot.cli.output.render.joined", number)
-            for number in SIGNALS
-            if number != signal.SIGINT
-        ),
+        rare("jacobian khang --q @rows.csv", "kronbot.cli.output.render.joined", signal.SIGTERM),
     ],
 )
 def test_all_is_kept_while_it_is_put_together(command, place, number, tmp_path, monkeypatch, capsys):
@@ -657,7 +648,7 @@ motion: {q1: {type: cycloidal, from: -0.2, to: 1.3, duration: 1.5}}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("number", SIGNALS[:2])
 def test_gains_along_a_motion_end_where_a_signal_comes(number, tmp_path, monkeypatch, capsys):
     """Before there are gains nothing goes on, after them they are told, also where their simulation is prepared."""
     (tmp_path / "rod.yaml").write_text(ROD)
@@ -737,7 +728,7 @@ def test_in_the_library(question):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         robot = kronbot.load("khang")
-        for _ in range(4):
+        for _ in range(3):
             timer = threading.Timer(took * chance.random(), os.kill, (os.getpid(), signal.SIGINT))
             with suppress(KeyboardInterrupt, Interrupted):
                 timer.start()

@@ -98,8 +98,8 @@ def test_runs_in_threads_leave_the_program_as_it_was(switching):
 
 
 @pytest.mark.slow
-def test_questions_in_threads_leave_the_program_as_it_was(switching):
-    nothing_left([*QUESTIONS], 10, 2)
+def test_questions_in_threads_leave_the_program_as_it_was(switching, interpreted):
+    nothing_left([*QUESTIONS], 10, 1)
 
 
 class Late(Exception):
