@@ -495,7 +495,7 @@ def test_a_small_limit_leaves_a_pendulum_alone(unjudged):
     alone = robot.plan({"x": 1}, duration=4, effort_limits={"swing": 1e-3})
     assert np.abs(alone["torque.swing"]).max() <= 1e-3 * (1 + 1e-5) and alone.summary["end_error"] <= 1e-5
     assert not [each for each in alone.warnings if "no drive" in each]
-    told = robot.plan({"x": 1}, duration=4).warnings
+    told = robot.plan({"x": 1}, duration=4, least="nearest").warnings
     assert sum("swing has no drive" in each for each in told) == 1
 
 
@@ -828,7 +828,7 @@ def test_torques_of_an_arm_that_hardly_damps_hold_in_an_independent_simulation(t
     write(found, tmp_path / "plan.csv")
     drives = ", ".join(f"{joint}: {{torque: {{file: plan.csv, steps: true}}}}" for joint in goal)
     (tmp_path / "arm.yaml").write_text(f"{text}simulate: {{start: equilibrium, drive: {{{drives}}}}}\n")
-    run = kronbot.load(tmp_path / "arm.yaml").simulate(duration, duration / 20, solver="rodas", rtol=1e-8, atol=1e-10)
+    run = kronbot.load(tmp_path / "arm.yaml").simulate(duration, duration / 20, solver="rodas", rtol=1e-7, atol=1e-9)
     end, start = found.at["goal"], found.at["start"]
     way = max(abs(end[name] - start[name]) for name in end)
     assert max(abs(run[name][-1] - end[name]) for name in end) < 2e-5 * way
