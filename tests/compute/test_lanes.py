@@ -80,7 +80,7 @@ def test_random_functions_have_the_same_bits(registers, seed, longest, monkeypat
     """Chains of operations in one part and in many, of numbers of which some are the same in all lanes."""
     monkeypatch.setattr(lanes, "LONGEST", longest)
     rng = np.random.default_rng(seed)
-    outer, p, x = random_function(rng, 150 if seed else 60), SX.sym("p", 3), SX.sym("x", 3)
+    outer, p, x = random_function(rng, 100 if seed else 60), SX.sym("p", 3), SX.sym("x", 3)
     function = casadi.Function("trace", [x, p], [outer(casadi.vertcat(x, p)), casadi.vertcat(p, casadi.exp(p), 0)])
     parts = rng.normal(size=(40, 3)), rng.uniform(0, 1, (40, 3)), rng.choice(SPECIAL, size=(43, 3))
     points, both = np.vstack(parts), loop(function)

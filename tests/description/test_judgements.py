@@ -61,7 +61,7 @@ MOTION = "q1: {type: spin-up, rate: a0, duration: T}"
 @pytest.mark.parametrize(
     ("name", "motion"),
     [
-        *thinned([(name, None) for name in NAMES], [(name, None) for name in NAMES[::4]]),
+        *thinned([(name, None) for name in NAMES[::2]], [(name, None) for name in NAMES[::4]]),
         rare("T", MOTION),
         ("a0", MOTION),
     ],

@@ -137,7 +137,7 @@ def test_blocks_of_any_size_have_one_answer(arm, monkeypatch, question):
     rates = question not in ("kinematics", "statics")
     cases = CASES if rates else [Case(p, {word: a[word] for word in a if word != "qd"}) for p, a in CASES]
     wanted = [said(answer) for answer in map(partial(alone, arm, question), cases)]
-    for size in (3, len(cases)) if question in ("dynamics", "statics") else (3,):
+    for size in (3, len(cases)) if question == "dynamics" else (3,):
         monkeypatch.setattr(many, "BLOCK", size)
         found = [said(answer) for answer in arm.answers(question, cases)]
         assert found[:5] + found[9:] == wanted[:5] + wanted[9:]
@@ -230,7 +230,8 @@ OF_STATICS = (
 def test_inquiries_of_statics_are_answered_side_by_side(solver, order):
     """Also where some of their cases have no equilibrium; the others of these go on."""
     robot = kronbot.loads(GAUGED, order=order)
-    rest = OF_STATICS if solver == "newton" else [each for each in OF_STATICS[1::2] if "tau" not in each[1]]
+    some = OF_STATICS[:4] + OF_STATICS[5:12:2] + OF_STATICS[12:]
+    rest = some if solver == "newton" else [each for each in OF_STATICS[1::2] if "tau" not in each[1]]
     cases = [Case({"EI": 100 + i} | p, a | {"solver": solver}) for p, a in rest for i in range(2)]
     wanted = [said(alone(robot, "statics", case)) for case in cases]
     found = [said(answer) for answer in kronbot.loads(GAUGED, order=order).answers("statics", cases)]

@@ -80,7 +80,6 @@ links:
 PICTURES = {
     "floating-canadarm": ("simulate",),
     "khang": ("modes",),
-    "piedboeuf": ("linearize",),
     "spatial": ("linearize",),
     "stacker-numeric": ("jacobian",),
     "torso": ("jacobian", "modes"),
