@@ -44,6 +44,8 @@ FEW = 8
 REST = 1e-3
 # Shares of a way (rad or m) under which a joint was where it should be all the time.
 WAY = 1e-9
+# The share of a band to which a place is known that times of settling are told of.
+PLACED = 0.05
 # Periods of a swing that tell its place, by its line.
 ENOUGH = 3
 # What is told of single joints.
@@ -150,16 +152,14 @@ def after_motion(
     left = residual(r[alone], vibrating)
     way = float(np.linalg.norm(first - left.place))
     own = band * way if way > WAY else math.inf
-    resting = way > WAY and left.error < own / 2 and not left.slow
+    resting = way > WAY and left.error < PLACED * own
     names = [name for name, there in (("residual_amplitude", let_go), ("settling_time", resting)) if there]
     if (away := samples.away(r, rate, left.place, own, names)) is not None:
         off = np.linalg.norm(away, axis=1)
         settled = settling_time(samples.times, off, own, vibrating.swing(own)) if resting else None
         found |= {} if settled is None else {"settling_time": settled}
-        if let_go and left.slow:
-            told = _told_of_slow(left.slow, times[alone])
-        elif let_go and not left.known:
-            told = _told_of_creeping(left.error, times[alone])
+        if let_go and not left.known:
+            told = _told_of_unknown(left.slow, left.error, times[alone])
         elif let_go:
             found["residual_amplitude"] = float(off[samples.times >= times[alone][0]].max())
         for k, line in enumerate(left.lines if let_go and not left.slow else [], 1):
@@ -187,21 +187,20 @@ def _error(tolerances: Tolerances, step: float, values: Array, rates: Array) -> 
     return of_values + step * of_rates
 
 
-def _told_of_slow(frequency: float, times: Array) -> list[str]:
-    """That what swings so often (rad/s) is watched too shortly, and how long a run tells of it."""
-    period, watched = 2 * math.pi / frequency, float(times[-1] - times[0])
-    enough = rounded(float(times[0]) + ENOUGH * period)
+def _told_of_unknown(slow: float, error: float, times: Array) -> list[str]:
+    """That the place of rest is not known, but for an ``error``: of what swings so slowly (rad/s), and how long a run
+    may tell it, or, where that is 0 or the run is as long, of what creeps."""
+    told, watched = "residual_amplitude is left out: ", float(times[-1] - times[0])
+    if slow and watched < ENOUGH * 2 * math.pi / slow:
+        period = 2 * math.pi / slow
+        enough = rounded(float(times[0]) + ENOUGH * period)
+        return [
+            f"{told}behind the motion the endpoint swings once in about {rounded(period)} s, and {watched:.3g} s do "
+            f"not tell how far; a duration of {enough} s may (explain measures)"
+        ]
     return [
-        f"residual_amplitude is left out: behind the motion the endpoint swings once in about {rounded(period)} s, and "
-        f"{watched:.3g} s do not tell how far; a duration of {enough} s does (explain measures)"
-    ]
-
-
-def _told_of_creeping(error: float, times: Array) -> list[str]:
-    """That where the endpoint comes to rest is not known."""
-    return [
-        f"residual_amplitude is left out: {times[-1] - times[0]:.3g} s behind the motion do not tell where the "
-        f"endpoint comes to rest, but for {error:.1g} m; a longer duration tells (explain measures)"
+        f"{told}{watched:.3g} s behind the motion do not tell where the endpoint comes to rest, but for {error:.1g} m; "
+        "a longer duration may (explain measures)"
     ]
 
 

@@ -595,3 +595,57 @@ def test_places_of_rest_of_what_creeps_and_vibrates():
             told += 1
             assert found.amplitude == pytest.approx(np.abs(away).max(), rel=4e-2)
     assert told > 120
+
+
+SATURATED = """
+kronbot: 1
+name: saturated
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: l1
+    joint: {type: revolute, name: q1, damping: 0.332, rotor_inertia: 0.09, elastic: {stiffness: 118, damping: 1.7}}
+    dh: {a: 0.724, d: 0, alpha: 0, theta: 0}
+    payload: {mass: 2.01}
+motion: {q1: {type: cycloidal, from: -0.744, to: 1.162, duration: 0.72}}
+control: {q1: {pid: {kp: 32.4, kd: 1.92}, gravity: none, effort: [-0.828, 0.828]}}
+"""
+
+
+@pytest.mark.parametrize("duration", [16, 20.303, 25])
+def test_what_is_linear_near_its_rest_alone_is_judged_by_where_it_stands_then(duration):
+    """Under limited torques the swing is none of exponentials, until it is small: the arm ends where it is wanted."""
+    robot = Robot(model(SATURATED))
+    run = robot.simulate(duration, step=duration / 5000)
+    there = 0.724 * np.array([math.cos(1.162), math.sin(1.162)])
+    away = np.hypot(run["endpoint.x"] - there[0], run["endpoint.y"] - there[1])
+    behind, way = run["t"] >= 0.72, 2 * 0.724 * math.sin((1.162 + 0.744) / 2)
+    assert run.summary["residual_amplitude"] == pytest.approx(away[behind].max(), rel=1e-3)
+    outside = run["t"][away > 0.02 * way][-1] - 0.72
+    assert run.summary["settling_time"] == pytest.approx(outside, abs=duration / 5000)
+    for name, value in run.summary.items():
+        assert not name.startswith("residual_amplitude.") or value < away[behind].max()
+
+
+@pytest.mark.parametrize(
+    ("gains", "limit", "duration"), [("kp: 20, ki: 580, kd: 18", 0.5, 40), ("kp: 20, ki: 60, kd: 2", 20, 14)]
+)
+def test_what_swings_for_ever_under_limited_forces_is_no_larger_than_it_is(gains, limit, duration):
+    """By no one frequency, and by one."""
+    motion = "motion: {q1: {type: cycloidal, from: 0, to: 0.35, duration: 0.32}}"
+    control = f"control: {{q1: {{pid: {{{gains}}}, gravity: none, effort: [-{limit}, {limit}]}}}}"
+    run = Robot(model(f"{BLOCK.split('simulate:')[0]}{motion}\n{control}\n")).simulate(duration, step=0.01)
+    swung = np.ptp(run["q1"][run["t"] > 0.32])
+    for name, value in run.summary.items():
+        assert not name.startswith("residual_amplitude") or 0.2 * swung < value < 0.7 * swung
+        assert not name.startswith("settling_time")
+
+
+def test_large_swings_that_no_exponentials_meet_have_no_place_of_rest():
+    """Of cos(q) and sin(q), q a large angle that swings: told as nothing, or as it is."""
+    for duration in np.linspace(2, 30, 15):
+        times = np.linspace(0, duration, 1025)
+        q = 1.2 * np.exp(-0.05 * times) * np.cos(5.8 * times) - 0.9
+        found = left(times, np.column_stack([np.cos(q), np.sin(q)]))
+        truth = np.hypot(np.cos(q) - math.cos(0.9), np.sin(q) + math.sin(0.9)).max()
+        assert not found.known or found.amplitude == pytest.approx(truth, rel=3e-2)

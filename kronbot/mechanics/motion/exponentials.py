@@ -19,6 +19,11 @@ FITS = (0.0, 1.0, (*ABOVE, 1e-5)), (0.0, 0.75, ABOVE), (0.25, 1.0, ABOVE)
 # What turns by less than so much of a swing creeps; it has gone its way to within so many times what it has gone.
 TURNED, LEFT = 0.5, 2
 GROWN = 300.0  # exponents of what grows that are all there is
+# Where later parts of the time begin, as a share of all, and by what share of it places are so sure that these are not
+# looked at; what share of all has died out to nearly nothing, and by how much surer these have to be.
+LATER, SURE, DIED, SURER = (0.5, 0.75, 0.875), 5e-3, 0.05, 0.1
+# How many times as far off a place may be as values are from what is fitted to them.
+MISSED = 10
 
 
 class Exponentials(NamedTuple):
@@ -69,18 +74,39 @@ def _fitted(means: Array, V: Array, each: int) -> Exponentials:
 def rest(values: Array) -> tuple[Array, float]:
     """The place (k,) about which (N, k) values vibrate or to which they creep, and how far off it may be.
 
-    It is known as far as all of the time and parts of it, with few and with more exponentials, agree, and not where
-    what creeps has gone less than a third of its way: two of them look like one at first.
+    By all of the time, or, of what is linear near its rest alone, by a later part in which nearly all has died out.
+    """
+    count, all_of_it = len(values), way(values)
+    place, error = _rest(values)
+    for start in LATER:
+        later = values[round(start * count) :]
+        if error > SURE * all_of_it and way(later) < DIED * all_of_it:
+            there, apart = _rest(later)
+            if apart < SURER * error:
+                place, error = there, apart
+    return place, error
+
+
+def way(values: Array) -> float:
+    """How large is what (N, k) values are in."""
+    return float(np.linalg.norm(np.ptp(values, axis=0)))
+
+
+def _rest(values: Array) -> tuple[Array, float]:
+    """That of one part of the time.
+
+    It is known as far as all of this and parts of it, with few and with more exponentials, agree, and as they meet the
+    values, and not where what creeps has gone less than a third of its way: two of them look like one at first.
     """
     count = len(values)
     parts = ((values[round(start * count) : round(end * count)], shares) for start, end, shares in FITS)
     found = [each for part in parts for each in exponentials(*part)]
     apart = float(max(np.linalg.norm(one.place - other.place) for one, other in combinations(found, 2)))
-    place, rates, sizes, _ = found[0]
+    place, rates, sizes, missed = found[0]
     creeps = np.abs(rates.imag) * count < 2 * np.pi * TURNED
     first, last = sizes[creeps], (sizes * np.exp(np.minimum(rates.real * count, GROWN)))[creeps]
     gone, left = float(np.maximum(first - last, 0).sum()), float(last.sum())
-    return place, max(apart, left) if left > LEFT * gone else apart
+    return place, max(apart, MISSED * missed, left if left > LEFT * gone else 0.0)
 
 
 def hann(count: int) -> Array:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kronbot.floats import Array
-from kronbot.mechanics.motion.exponentials import ABOVE, PIECES, exponentials, hann, rest
+from kronbot.mechanics.motion.exponentials import ABOVE, PIECES, exponentials, hann, rest, way
 from kronbot.records import dataclass
 
 # Transforms are of so many times the samples, so that a parabola through three lines meets a peak.
@@ -25,7 +25,10 @@ SEEN, LEAST, PART = 4.0, 0.05, 0.1
 # A place that is as near as this share of the largest distance is known. A vibration is one of the exponentials that
 # turns nearly as much, which miss no more than a share of it; so many swings tell how large it begins, and so many
 # samples at least.
-PLACED, SAME, LEFT, FIRST, FEWEST = 0.02, 0.1, 0.05, 2.4, 32
+PLACED, SAME, LEFT, FIRST, FEWEST = 0.02, 0.1, 0.003, 2.4, 32
+# Of what swings it is the largest by no more than so many times all of the way; what goes there and back more often
+# than this swings.
+LARGEST, TURNS = 1.0, 3
 # Parts between two samples; what share of an amplitude is missed where the fifth power of a step tells, and how many
 # times as many samples are no waste.
 BETWEEN, FIFTH, MORE = 8, 0.5, 1.2
@@ -136,8 +139,10 @@ def residual(values: Array, found: Vibrations) -> Residual:
         return Residual(found.mean, found.amplitude, found.lines)
     (place, error), few = rest(values), found.few
     if error > PLACED * found.amplitude:
-        return Residual(found.mean, found.amplitude, found.lines, error, False, few.frequency if few else 0.0)
-    lines = [few, *(line for line in found.lines if line.size > SHARE * few.size)] if few else found.lines
+        return Residual(place, _away(values, place), found.lines, error, False, few.frequency if few else 0.0)
+    lines = found.lines
+    if few and few.known:
+        lines = [few, *(line for line in lines if line.size > SHARE * few.size)]
     return Residual(place, _away(values, place), lines[:MOST], error)
 
 
@@ -204,6 +209,10 @@ def vibrations(times: Array, values: Array) -> Vibrations:
         few = _few_swings(values, step, amplitude)
     if few and any(line.frequency < 2 * few.frequency for line in lines):
         few = None
+    if not few and any(
+        _turns(each, 4 * sum(line.size for line in lines)) > TURNS for each in values[count // PARTS :].T
+    ):
+        lines = []  # of what swings, but by no frequency: they are not the largest
     return Vibrations(mean, amplitude, lines, few)
 
 
@@ -215,13 +224,28 @@ def _away(values: Array, place: Array) -> float:
 def _few_swings(values: Array, step: float, amplitude: float) -> Line | None:
     """The largest part of (N, k) values, a ``step`` (s) apart, that swings less than SEEN times; None where it is no
     PART of all. What dies out as fast as it turns swings nowhere."""
-    ((_, rates, sizes, _),) = exponentials(values, ABOVE[-1:])
+    ((_, rates, sizes, missed),) = exponentials(values, ABOVE[-1:])
     swings = rates.imag * len(values) / (2 * np.pi)
     few = (swings > LEAST) & (swings < SEEN) & (rates.imag > np.abs(rates.real)) & (sizes > PART * amplitude)
     if not few.any():
         return None
     k = int(np.argmax(np.where(few, sizes, 0)))
-    return Line(float(rates.imag[k]) / step, float(sizes[k]))
+    return Line(float(rates.imag[k]) / step, float(sizes[k]), known=missed < LEFT * amplitude)
+
+
+def _turns(values: Array, least: float) -> int:
+    """How often values (N,) go there and back again by more than is ``least``."""
+    slopes = np.sign(np.diff(values))
+    ends = values[np.flatnonzero(np.append(slopes[1:] * slopes[:-1] <= 0, True)) + 1].tolist()
+    low = high = float(values[0])
+    turns = way = 0
+    for value in ends:
+        low, high = min(low, value), max(high, value)
+        if way <= 0 and value - low > least:
+            turns, way, high = turns + 1, 1, value
+        elif way >= 0 and high - value > least:
+            turns, way, low = turns + 1, -1, value
+    return turns
 
 
 def _begins(values: Array, angle: float) -> float | None:
@@ -232,10 +256,10 @@ def _begins(values: Array, angle: float) -> float | None:
     found = []
     for _, rates, sizes, missed in exponentials(values, ABOVE):
         size = float(sizes[np.abs(rates.imag - angle) < SAME * angle].max(initial=0.0))
-        if missed > LEFT * size:
+        if missed > LEFT * size or size > LARGEST * way(values):
             return None
         found.append(size)
-    return found[0] if min(found) > (1 - LEFT) * max(found) > 0 else None
+    return found[0] if min(found) > (1 - SAME / 2) * max(found) > 0 else None
 
 
 def _bending(angle: Array | float) -> Array:
