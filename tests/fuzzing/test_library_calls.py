@@ -346,5 +346,5 @@ def test_calls_by_chance(caller):
 
 
 @pytest.mark.slow
-def test_many_calls_by_chance(caller):
-    by_chance(caller, 2, 120)
+def test_many_calls_by_chance(caller, unpaid):
+    by_chance(caller, 2, 200)
