@@ -62,6 +62,11 @@ class Element:
         bent = not (self.stiffness.is_zero() or self.unstretched)
         return bent or self.driven or not (self.damping.is_zero() and self.force.is_zero())
 
+    @property
+    def bears(self) -> bool:
+        """Whether it may bear a load at rest, as dampers alone do not."""
+        return self.driven or not self.stiffness.is_zero()
+
     def at(self, t: SX) -> Element:
         """The same at a time (1 x 1, s)."""
         return self if self.in_time is None else replace(self, force=self.in_time.at(t))

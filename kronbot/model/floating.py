@@ -9,6 +9,7 @@ from casadi import SX
 from kronbot.description.entries import ZERO
 from kronbot.description.names import BASE, FREEDOMS, carriers, is_fixed_frame
 from kronbot.model.dh import Row
+from kronbot.model.element import Element
 from kronbot.model.joint import FreeJoint
 from kronbot.model.pose import Pose
 from kronbot.model.robot import BASE as FIXED
@@ -60,6 +61,10 @@ def chart(robot: Robot) -> SX:
 
 def hung(robot: Robot) -> dict[int, float]:
     """The coordinates of a floating base that elements hold from where nothing moves, each without a force."""
+    return dict.fromkeys(robot.base, 0.0) if any(each.bears for each in grounded(robot)) else {}
+
+
+def grounded(robot: Robot) -> list[Element]:
+    """The elements that go to, or over, a frame that does not move."""
     moving = carriers(robot.file)
-    ends = ([is_fixed_frame(name, moving) for name in each.frames] for each in robot.elements)
-    return dict.fromkeys(robot.base, 0.0) if any(any(each) for each in ends) else {}
+    return [each for each in robot.elements if any(is_fixed_frame(name, moving) for name in each.frames)]

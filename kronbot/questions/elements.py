@@ -12,7 +12,8 @@ from kronbot.compute.trace import traced
 from kronbot.description.wording import quote
 from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.multibody.elements import stretched, tendons
+from kronbot.mechanics.multibody.elements import falls, stretched, tendons
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 
 PURPOSE = "the length of elements"
@@ -85,6 +86,16 @@ def depths_of_tendons(robot: Robot, q: Array) -> dict[str, Array]:
 
     found = traced(robot, "depths of tendons", PURPOSE, depths).rows(q)["depths"]
     return dict(zip(names, found.T, strict=True))
+
+
+def falling(robot: Robot, q: Array) -> bool:
+    """Whether no element holds a floating base at rest at q (n,)."""
+
+    def found() -> tuple[dict[str, SX], dict[str, SX]]:
+        at = SX.sym("q", robot.n)
+        return {"q": at}, {"falls": falls(robot, at)}
+
+    return not hung(robot) or bool(traced(robot, "falls", PURPOSE, found).rows(q[None])["falls"].all())
 
 
 def _told(robot: Robot, name: str, where: str = "") -> str:

@@ -29,10 +29,9 @@ from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.multibody.size import demand_tractable
 from kronbot.model.build import build, numbers_apart, together
-from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
-from kronbot.questions.elements import demand_directions
+from kronbot.questions.elements import demand_directions, falling
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.validity import told_of_validity
@@ -116,7 +115,7 @@ class Vibrations:
         joints = list(robot.rigid)
         basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
         if not robot.gravity.is_zero():
-            if robot.base and not hung(robot):
+            if robot.base and falling(robot, q):
                 basic += ", falling freely"
             elif robot.flexible:
                 basic += ", without the sag of beams"

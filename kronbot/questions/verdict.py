@@ -14,6 +14,7 @@ from kronbot.mechanics.linear.frozen import further
 from kronbot.mechanics.linear.pole import NOISE, Pole
 from kronbot.mechanics.linear.stability import Judgement, judge
 from kronbot.model.robot import Robot
+from kronbot.questions.elements import falling
 
 SINGULAR = (
     "M is all but singular, as with many shapes that are alike; fewer of them, or legendre (kronbot explain shapes)"
@@ -93,7 +94,13 @@ def about_which(
     straight = all((a == b).all() for a, b in ((q, robot.undeformed(q)), *rates))
     passing = "" if frozen else ", h_L is zero at this instant"
     what = "the rigid motion" if straight else "the given point"
-    return f"about {what}{passing if balanced else ', h_L is not zero'}"
+    return f"about {what}{passing if balanced else f'{_held(robot, q, qdd)}, h_L is not zero'}"
+
+
+def _held(robot: Robot, q: Array, qdd: Array) -> str:
+    """That what would fall is held in the basic motion q, qdd (n,), in words: as by constant forces -h_L."""
+    stands = robot.base and not robot.gravity.is_zero() and not qdd[list(robot.base[:3])].any()
+    return ", in which the base does not fall" if stands and falling(robot, q) else ""
 
 
 def _stays_balanced(trace: Trace, point: Sequence[Array], free: Sequence[int]) -> bool:

@@ -557,6 +557,60 @@ def test_springs_from_the_world_hold_a_floating_base():
     assert still["base.z"] == pytest.approx(np.full(5, wanted), abs=1e-7)
 
 
+TOP = LONE.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]").replace(
+    "pose: {}}", "pose: {xyz: [0, 0, 0.4]}, rigid: {mass: 2}}"
+)
+ROPE = "type: tendon, between: [world, base], points: [[0, 0, 3], [0, 0, 0]], stiffness: 8e4, rest"
+OF_NOTHING = {
+    "slack": f"{ROPE}: 3.5",
+    "damper": "type: damper, between: [world, base], points: [[0, 0, 3], [0, 0, 0]], damping: 0.001",
+    "idle": "type: actuator, between: [world, base], points: [[0, 0, 3], [0, 0, 0]], force: 0",
+}
+
+
+@pytest.mark.parametrize("kind", OF_NOTHING)
+def test_what_holds_nothing_leaves_a_base_to_its_fall(kind):
+    """Like a fall without the element."""
+    said = loaded(f"{TOP}elements: [{{name: r, {OF_NOTHING[kind]}}}]\n").modes().summary
+    assert said["free_coordinates_free"] == 6
+    assert "unstable" not in said["verdict_free"] and "falling freely" in said["verdict_free"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", OF_NOTHING)
+def test_a_base_that_nothing_holds_falls_as_it_is_turned(kind):
+    robot = loaded(f"{TOP}elements: [{{name: r, {OF_NOTHING[kind]}}}]\n")
+    run = robot.simulate(duration=0.3, step=0.1, q={"base.ry": 1e-3}, rtol=1e-10)
+    assert run["base.ry"] == pytest.approx(np.full(4, 1e-3), rel=1e-3)
+    assert run["base.z"][-1] == pytest.approx(-9.81 * 0.045, rel=1e-3)
+
+
+def test_a_tendon_holds_a_base_where_it_is_taut_alone():
+    """A rope slack at 0 and taut lower down: a row of each."""
+    robot = loaded(f"{TOP}elements: [{{name: r, {ROPE}: 3.5}}]\n")
+    here, there = (robot.modes(q={"base.z": z}).summary["verdict_free"] for z in (0, -1))
+    assert "falling freely" in here and here.startswith("stable")
+    assert "falling freely" not in there and there.startswith("unstable")
+    both = robot.modes(q={"base.z": [0, -1]})
+    assert both.arrays["frequencies_free"].values[0, :6] == pytest.approx(np.zeros(6), abs=0)
+
+
+def test_a_linear_model_of_a_base_that_does_not_fall_is_of_one_that_forces_hold():
+    """It topples as in a run under m g at its origin; with the acceleration of its fall K_L is nothing."""
+    robot = loaded(TOP)
+    linear = robot.linearize()
+    assert "in which the base does not fall, h_L is not zero" in linear.summary["verdict"]
+    weight = loaded(f"{TOP}simulate: {{forces: [{{frame: base, force: [0, 0, {-linear['h_L'][2]}]}}]}}\n")
+    run = weight.simulate(duration=1, step=0.5, q={"base.rx": 1e-4}, rtol=1e-11, atol=1e-14)
+    rate = np.arccosh(run["base.rx"][-1] / 1e-4)
+    assert run["base.z"][-1] == pytest.approx(0, abs=1e-6)
+    assert np.abs(linear["poles"] - rate).min() == pytest.approx(0, abs=1e-5 * rate)
+    falls = robot.linearize(qdd={"base.z": -9.81})
+    assert "does not fall" not in falls.summary["verdict"]
+    assert falls["K_L"] == pytest.approx(np.zeros((6, 6)), abs=1e-12)
+    assert falls["h_L"] == pytest.approx(np.zeros(6), abs=1e-12)
+
+
 # ------------------------------------------------------------------------------------------ the generalized Jacobian
 
 

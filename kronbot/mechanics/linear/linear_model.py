@@ -15,12 +15,12 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.description.names import WORLD
 from kronbot.mechanics.linear.rounding import HOLDING
+from kronbot.mechanics.multibody.elements import falls
 from kronbot.mechanics.multibody.kinematics import attached, frame, relative_motion
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix, propagate
 from kronbot.mechanics.multibody.stops import Contacts, one_sided
 from kronbot.model.build import rigid_arm
-from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
 
@@ -100,7 +100,7 @@ class LinearModel:
 
     def in_steady_spin(self) -> tuple[SX, SX, SX]:
         """M_L, D_L, K_L (n x n) about straight beams, without torques, load and accelerations; a floating base that
-        nothing holds falls.
+        nothing holds there falls.
 
         What is not differentiated by is put in before: a tenth of the expressions is left.
         """
@@ -108,8 +108,8 @@ class LinearModel:
         q_f, qd_f = self.q[flexible, :], self.qd[flexible, :]
         straight, steady = attached(self.robot, self.q, self.qd)
         qdd = SX(self.robot.n, 1)
-        falling = [] if hung(self.robot) else list(self.robot.base[:3])
-        qdd[falling] = self.robot.gravity[: len(falling)]
+        if self.robot.base:
+            qdd[list(self.robot.base[:3])] = falls(self.robot, self.q) * self.robot.gravity
         needed = inverse_dynamics(self.state, qdd)
         D_L = casadi.jacobian(casadi.substitute(needed, q_f, straight), self.qd)
         K_L = casadi.jacobian(casadi.substitute(needed, qd_f, steady), self.q)

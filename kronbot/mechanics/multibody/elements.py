@@ -24,6 +24,7 @@ from kronbot.mechanics.multibody.carried import Carried, carried, loaded
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.mechanics.multibody.state import State
 from kronbot.model.element import Element
+from kronbot.model.floating import grounded
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
 
@@ -155,6 +156,20 @@ def two_sided(robot: Robot, q: SX) -> tuple[Stretched, ...]:
 def tendons(robot: Robot, q: SX) -> tuple[Stretched, ...]:
     """Those that pull on one side of their rest only."""
     return tuple(_stretched(robot, element, q) for element in robot.elements if element.one_sided)
+
+
+def falls(robot: Robot, q: SX) -> SX:
+    """1 where no element holds a floating base that rests at q (n x 1), 0 where one does (1 x 1).
+
+    Dampers hold nothing at rest, nor do slack tendons, or what has neither stiffness nor force.
+    """
+    free = SX(1)
+    for element in (each for each in grounded(robot) if each.bears):
+        bearing = casadi.logic_or(element.stiffness != 0, element.force != 0)
+        if element.one_sided:
+            bearing = casadi.logic_and(element.stiffness > 0, _stretched(robot, element, q).depth > 0)
+        free = casadi.logic_and(free, casadi.logic_not(bearing))
+    return free
 
 
 def _taut(depth: SX, pull: SX) -> SX:
