@@ -649,3 +649,17 @@ def test_large_swings_that_no_exponentials_meet_have_no_place_of_rest():
         found = left(times, np.column_stack([np.cos(q), np.sin(q)]))
         truth = np.hypot(np.cos(q) - math.cos(0.9), np.sin(q) + math.sin(0.9)).max()
         assert not found.known or found.amplitude == pytest.approx(truth, rel=3e-2)
+
+
+@pytest.mark.parametrize("first", [0.09, 0.02])
+def test_of_two_vibrations_near_one_another_the_largest_is_told_first(first):
+    """However few swings there are, the larger one damped or hardly: frequencies whose ratio is 1.56."""
+    poles = [complex(-zeta * w, w * math.sqrt(1 - zeta**2)) for w, zeta in ((4.9, first), (7.66, 0.005))]
+    for duration in np.linspace(2.2, 19, 13):
+        times = np.linspace(0, duration, 1025)
+        slow, fast = (size * np.exp(pole * times) for size, pole in zip((0.0115, 0.0064j), poles, strict=True))
+        values = 0.4 + np.column_stack([slow.real, fast.real / 3, fast.real])
+        found = left(times, values + 1e-8 * np.cos(400 * times**2)[:, None])
+        told = [(line.frequency, line.size) for line in found.lines]
+        assert [w for w, _ in told] == pytest.approx([pole.imag for pole in poles], rel=1e-2)
+        assert [a for _, a in told] == pytest.approx([0.0115, 0.0064 * math.hypot(1, 1 / 3)], rel=3e-2)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kronbot.floats import Array
-from kronbot.mechanics.motion.exponentials import ABOVE, PIECES, exponentials, hann, rest, way
+from kronbot.mechanics.motion.exponentials import ABOVE, PIECES, Exponentials, exponentials, hann, rest, way
 from kronbot.records import dataclass
 
 # Transforms are of so many times the samples, so that a parabola through three lines meets a peak.
@@ -24,11 +24,12 @@ PARTS = 4
 SEEN, LEAST, PART = 4.0, 0.05, 0.1
 # A place that is as near as this share of the largest distance is known. A vibration is one of the exponentials that
 # turns nearly as much, which miss no more than a share of it; so many swings tell how large it begins, and so many
-# samples at least.
-PLACED, SAME, LEFT, FIRST, FEWEST = 0.02, 0.1, 0.003, 2.4, 32
+# samples at least. Where more fits are compared, they meet values by such a share.
+PLACED, SAME, LEFT, FIRST, FEWEST, MET = 0.02, 0.1, 0.003, 2.4, 32, 0.01
 # Of what swings it is the largest by no more than so many times all of the way; what goes there and back more often
 # than this swings.
 LARGEST, TURNS = 1.0, 3
+TURNED = np.pi / 2 * PIECES  # the angle in all of the time by which pieces turn by a quarter each
 # Parts between two samples; what share of an amplitude is missed where the fifth power of a step tells, and how many
 # times as many samples are no waste.
 BETWEEN, FIFTH, MORE = 8, 0.5, 1.2
@@ -203,7 +204,13 @@ def vibrations(times: Array, values: Array) -> Vibrations:
         lines.append(Line(float(angle / step), larger or size, known=larger is not None))
         taken.append(k)
         bent = bent - _wave(bent, angle)  # beside which smaller ones are looked for
+    if agreed := _agreed(values, amplitude):  # which are too near one another for lines, too, or soon gone
+        faster = [each for each in lines if each.frequency * step * count > TURNED]
+        near = [(each.frequency, each.frequency * step) for each in lines]  # which tell it best where they are alone
+        told = ((next((w for w, a in near if abs(a - turn) < LEFT * turn), turn / step), size) for turn, size in agreed)
+        lines = [*(Line(*each) for each in told), *faster]
     lines.sort(key=lambda line: -line.size)
+    lines = [each for each in lines if each.size > SHARE * lines[0].size][:MOST]
     few = None
     if (not lines or 2 * lines[0].size < amplitude) and amplitude > NOISE * largest:
         few = _few_swings(values, step, amplitude)
@@ -219,6 +226,28 @@ def vibrations(times: Array, values: Array) -> Vibrations:
 def _away(values: Array, place: Array) -> float:
     """The largest distance of (N, k) values from a place (k,)."""
     return float(np.linalg.norm(values - place, axis=1).max())
+
+
+def _agreed(values: Array, amplitude: float) -> list[tuple[float, float]]:
+    """Angles (rad) a sample and sizes at first of what vibrates in (N, k) values for a swing and more, where few and
+    more exponentials and those of the first three quarters tell the same."""
+    few, more = exponentials(values, ABOVE)
+    (sooner,) = exponentials(values[: 3 * len(values) // 4], ABOVE[:1])
+    if max(few.missed, more.missed, sooner.missed) > MET * amplitude:
+        return []
+    found = []
+    for rate, size in zip(few.rates.tolist(), few.sizes.tolist(), strict=True):
+        if not 2 * np.pi < rate.imag * len(values) < TURNED or rate.imag < abs(rate.real):
+            continue
+        if all(_like(each, rate, size) for each in (more, sooner)):
+            found.append((rate.imag, size))
+    return found
+
+
+def _like(others: Exponentials, rate: complex, size: float) -> bool:
+    """Whether one of others is nearly that of a rate, and as large."""
+    near = np.abs(others.rates - rate) < SAME / 2 * abs(rate)
+    return bool((near & (np.abs(others.sizes - size) < SAME / 2 * size)).any())
 
 
 def _few_swings(values: Array, step: float, amplitude: float) -> Line | None:
@@ -263,8 +292,7 @@ def _begins(values: Array, angle: float) -> float | None:
 
 
 def _bending(angle: Array | float) -> Array:
-    found: Array = (2 * np.sin(np.asarray(angle) / 2)) ** 2
-    return found
+    return np.square(2 * np.sin(np.asarray(angle) / 2))
 
 
 def _wave(values: Array, angle: float) -> Array:
