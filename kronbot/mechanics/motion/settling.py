@@ -292,7 +292,7 @@ def _begins(values: Array, angle: float) -> float | None:
 
 
 def _bending(angle: Array | float) -> Array:
-    return np.square(2 * np.sin(np.asarray(angle) / 2))
+    return np.asarray((2 * np.sin(np.asarray(angle) / 2)) ** 2)
 
 
 def _wave(values: Array, angle: float) -> Array:
