@@ -50,6 +50,9 @@ def _known_arguments(function: Callable[Given, Answer]) -> Callable[Given, Answe
 
             demand_arguments(function, len(given), named)
             raise
+        except RecursionError:
+            from kronbot.errors import too_deep
+        raise too_deep()
 
     for word in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
         setattr(called, word, getattr(function, word))

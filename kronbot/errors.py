@@ -103,6 +103,13 @@ class ComputationError(Failure):
     """The mathematics did not come through: singular, no equilibrium, the integrator gave up."""
 
 
+def too_deep() -> ComputationError:
+    """That a function is called from so many others that they leave it no room."""
+    return ComputationError(
+        "calls are nested too deep where this is asked: ask it from fewer, or raise the limit of Python"
+    )
+
+
 class Starved(ComputationError):
     """There was no memory for it, which may be otherwise at another time."""
 

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import ParamSpec, TypeVar
 
 from kronbot.description.wording import quote, unknown
-from kronbot.errors import UsageError
+from kronbot.errors import UsageError, too_deep
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -41,7 +41,8 @@ def demand_arguments(function: Callable[..., object], places: int, named: Collec
 
 
 def known_arguments(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-    """A function that raises UsageError for the name of an argument that it does not have."""
+    """A function that raises UsageError for the name of an argument that it does not have, and ComputationError where
+    the stack of calls has no room for it."""
 
     @wraps(function)
     def called(*given: Given.args, **named: Given.kwargs) -> Answer:
@@ -50,6 +51,9 @@ def known_arguments(function: Callable[Given, Answer]) -> Callable[Given, Answer
         except TypeError:
             demand_arguments(function, len(given), named)
             raise
+        except RecursionError:
+            full = too_deep()
+        raise full
 
     return called
 

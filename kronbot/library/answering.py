@@ -14,6 +14,7 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.deferred import computed, summary_later
 from kronbot.compute.question import Question
 from kronbot.description.called import demand_arguments
+from kronbot.errors import too_deep
 from kronbot.floats import Array
 from kronbot.library import arguments
 from kronbot.library.values import Values, points
@@ -33,10 +34,10 @@ Summary = Callable[[dict[str, NamedArray]], dict[str, Scalar]]
 def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
     """A question to a robot, or to something that has one.
 
-    Where numbers have no answer, or there is no memory for it, it raises ComputationError, UsageError for the name of
-    an argument that it does not have. Numbers that overflow are
-    seen in the answer: NumPy does not warn of them. What a handler of signals or a function of the caller's raises
-    comes through as itself.
+    Where numbers have no answer, or there is no memory for it, or no room on the stack of calls, it raises
+    ComputationError, UsageError for the name of an argument that it does not have. Numbers that overflow are seen in
+    the answer: NumPy does not warn of them. What a handler of signals or a function of the caller's raises comes
+    through as itself.
     """
 
     @wraps(question)
@@ -48,6 +49,8 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
         except TypeError:
             demand_arguments(question, len(given), named)
             raise
+        except RecursionError:
+            error_of_caller = too_deep()
         raise error_of_caller
 
     return asked

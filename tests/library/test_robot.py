@@ -577,3 +577,24 @@ def test_names_of_arguments_that_are_none_are_told():
     for called in (kronbot.load, kronbot.loads, kronbot.convert, *methods):
         with pytest.raises(UsageError, match="'nonsense'"):
             called(nonsense=1)
+
+
+@pytest.mark.parametrize("ask", ["load('khang')", "load('khang').modes()", "load('khang').statics()"])
+def test_who_calls_from_too_many_calls_is_told(ask):
+    """In a process of its own, first, when all is imported, too: the answer, or an error of kronbot's; and the same
+    question has its answer afterwards."""
+    program = f"""
+import sys, kronbot
+from kronbot.errors import ComputationError
+def deep(n):
+    return deep(n - 1) if n else kronbot.{ask}
+told = 0
+for left in range(260, 20, -8):
+    try:
+        deep(sys.getrecursionlimit() - left)
+    except ComputationError as error:
+        told += "calls are nested too deep" in str(error)
+assert told, "never"
+kronbot.{ask}
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=100)

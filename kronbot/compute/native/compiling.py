@@ -174,7 +174,10 @@ def _load(cache: Cache, key: Callable[[Effort], str], subject: Subject[Made], ef
 def _built(place: Path) -> bytes:
     """What the compiler has made in its folder. Raises what is wrong with it."""
     with closing(private.opened(place, False)) as folder:
-        library = private.content("traced.so", folder, MAX_BYTES)
+        try:
+            library = private.content("traced.so", folder, MAX_BYTES)
+        except FileNotFoundError:
+            raise _Unavailable("the compiler ended well and made nothing") from None
     if b"san_init" in library:
         raise _Unavailable("what the compiler made wants a sanitizer, which ends programs that have not begun with it")
     head = host.program_head(elf.HEADER)
