@@ -623,7 +623,7 @@ def test_records_begin_where_springs_hold_a_sagging_base(same_steps):
     """Of a base in its equilibrium at first, whose joint moves."""
     robot = kronbot.loads(TABLE + "simulate: {start: equilibrium}\n").model
     rng, t = np.random.default_rng(1), np.array([0, 0.01, 0.02])
-    table = {"t": t, **{name: 1e-3 * rng.normal(size=3) for name in ("base.z", "base.ry", "a.w1", "endpoint.x")}}
+    table = {"t": t, **{name: 1e-3 * rng.normal(size=3) for name in ("base.z", "base.ry", "a.v1", "endpoint.x")}}
     table |= {"q1": np.array([0.4, np.nan, 0.4]), "torque.q1": np.full(3, 0.1)}
     names = ["k", "m", "EI", "l"]
     demand_exact(answers(robot, names, table), np.array([robot.parameters.values[name] for name in names]))
