@@ -12,7 +12,7 @@ from kronbot.floats import Array, all_finite
 
 # Means over so many pieces are looked at, where there are as many samples.
 PIECES = 128
-# What is in them above such shares is no error: with few exponentials, and with more.
+# What is in them above such shares is no error: with more exponentials, and with few.
 ABOVE = 1e-4, 1e-3
 # What agrees where the place is known: fits to the time from a share of it to another one, above such shares.
 FITS = (0.0, 1.0, (*ABOVE, 1e-5)), (0.0, 0.75, ABOVE), (0.25, 1.0, ABOVE)

@@ -26,9 +26,7 @@ SEEN, LEAST, PART = 4.0, 0.05, 0.1
 # turns nearly as much, which miss no more than a share of it; so many swings tell how large it begins, and so many
 # samples at least. Where more fits are compared, they meet values by such a share.
 PLACED, SAME, LEFT, FIRST, FEWEST, MET = 0.02, 0.1, 0.003, 2.4, 32, 0.01
-# Of what swings it is the largest by no more than so many times all of the way; what goes there and back more often
-# than this swings.
-LARGEST, TURNS = 1.0, 3
+TURNS = 3  # what goes there and back more often than this swings
 TURNED = np.pi / 2 * PIECES  # the angle in all of the time by which pieces turn by a quarter each
 # Parts between two samples; what share of an amplitude is missed where the fifth power of a step tells, and how many
 # times as many samples are no waste.
@@ -231,15 +229,15 @@ def _away(values: Array, place: Array) -> float:
 def _agreed(values: Array, amplitude: float) -> list[tuple[float, float]]:
     """Angles (rad) a sample and sizes at first of what vibrates in (N, k) values for a swing and more, where few and
     more exponentials and those of the first three quarters tell the same."""
-    few, more = exponentials(values, ABOVE)
+    more, few = exponentials(values, ABOVE)
     (sooner,) = exponentials(values[: 3 * len(values) // 4], ABOVE[:1])
     if max(few.missed, more.missed, sooner.missed) > MET * amplitude:
         return []
     found = []
-    for rate, size in zip(few.rates.tolist(), few.sizes.tolist(), strict=True):
+    for rate, size in zip(more.rates.tolist(), more.sizes.tolist(), strict=True):
         if not 2 * np.pi < rate.imag * len(values) < TURNED or rate.imag < abs(rate.real):
             continue
-        if all(_like(each, rate, size) for each in (more, sooner)):
+        if all(_like(each, rate, size) for each in (few, sooner)):
             found.append((rate.imag, size))
     return found
 
@@ -285,7 +283,7 @@ def _begins(values: Array, angle: float) -> float | None:
     found = []
     for _, rates, sizes, missed in exponentials(values, ABOVE):
         size = float(sizes[np.abs(rates.imag - angle) < SAME * angle].max(initial=0.0))
-        if missed > LEFT * size or size > LARGEST * way(values):
+        if missed > LEFT * size or size > way(values):
             return None
         found.append(size)
     return found[0] if min(found) > (1 - SAME / 2) * max(found) > 0 else None
