@@ -9,9 +9,11 @@ import numpy as np
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.degrees import doubt_of
+from kronbot.description.wording import listing
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.floats import Array, percent
 from kronbot.mechanics.control.planned import Plan
+from kronbot.mechanics.control.wanted import Arm
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.model.robot import Robot
 from kronbot.questions import judgement, posed
@@ -28,6 +30,8 @@ from kronbot.questions.searching import Candidate, Search
 from kronbot.system.platform import host
 
 PURPOSE = "plan"
+# By this share torques at rest are larger than those that have been told.
+HELD = 1e-3
 # A share of limits from which on they are used up.
 ALL = 0.95
 # Bytes for IPOPT's own BLAS, which waits for ever where it does not get them.
@@ -84,7 +88,7 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
 
 
 def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
-    assert found.best is not None
+    assert found.best is not None and found.arm is not None
     best, run, own = found.best.plan, found.best.run, found.best.wish
     series = _rows(robot, best, own) if run is None else run.series
     names = ["t", *robot.coordinates, *(f"{name}_dot" for name in robot.coordinates)]
@@ -128,6 +132,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
     if run is None and own.least == "time":
         told.append("the search for the least time did not end: much less may do (duration)")
     told += _told_of_goal(robot, wish, True)
+    told += _told_of_holding(robot, found.arm, summary)
     if run is None:
         told += told_of_run(robot, best.q, series["t"], nothing)
         told.append(
@@ -138,9 +143,9 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
         made = f"{best.iterations} iterations on {best.intervals} intervals"
         told.append(f"under this plan, of {made}, the arm {' and '.join(wrong)}: it is not to be driven as it is")
     elif complete:
-        summary |= judgement.judged(posed.arm(robot, wish), robot, run, wish, best.duration, told, found.watch)
+        summary |= judgement.judged(found.arm, robot, run, wish, best.duration, told, found.watch)
     summary = summary_without_rounding(summary, series, robot.coordinates)
-    at = {word: robot.by_name(q) for word, q in zip(("start", "goal"), found.ends, strict=True)}
+    at = {word: robot.by_name(q) for word, q in (("start", found.arm.start), ("goal", found.arm.goal))}
     units = units_of(robot, series) if run is None else {name: run.units[name] for name in series}
     arrays = {"through": NamedArray(np.array(best.instants), numbered(len(best.instants)), "s")} if wish.through else {}
     return Result(PURPOSE, robot.name, robot.order, at, arrays, series, summary, told, units=units, about=robot)
@@ -165,6 +170,20 @@ def _told_of_goal(robot: Robot, wish: Wish, rows: bool) -> list[str]:
     goal = np.array([judgement.placed(robot, wish.goal)])
     asked = (each for each in robot.limits if each.stops or not rows)
     return [f"at the goal {beyond}" for each in asked for beyond in passings_of(each, each.values(goal))]
+
+
+def _told_of_holding(robot: Robot, arm: Arm, summary: Mapping[str, Scalar]) -> Iterator[str]:
+    """Torques that an arm at rest needs before and after the motion, where all of those within it are smaller."""
+    still = np.zeros(robot.n)
+    for word, q in (("start", arm.start), ("goal", arm.goal)):
+        held = arm.forces(q, still, still)[list(robot.rigid)]
+        more = [
+            f"torque.{joint.name} = {value:.4g}"
+            for joint, value in zip(robot.joints, held.tolist(), strict=True)
+            if abs(value) > (1 + HELD) * float(summary.get(f"peak_torque.{joint.name}", np.inf))
+        ]
+        if more:
+            yield f"at the {word} {listing(more)} is needed to stay there, more than the peak of the motion"
 
 
 def _told_of_degrees(robot: Robot, wish: Wish) -> Iterator[str]:

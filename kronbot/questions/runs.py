@@ -29,7 +29,7 @@ from kronbot.questions.initial_state import initial_state, matrices
 from kronbot.questions.jolts import told_of_gains, told_of_jolts
 from kronbot.questions.keeping import gathered
 from kronbot.questions.measures import SAMPLES
-from kronbot.questions.momenta import MOMENTA
+from kronbot.questions.momenta import BOUNDS, MOMENTA
 from kronbot.questions.outputs import traced as seen
 from kronbot.records import dataclass
 from kronbot.system.interruption import Interruptions
@@ -202,7 +202,7 @@ def report_of(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX],
     }
     outputs |= seen(Instant(state, system.qdd, system.tau, qd), asked)
     if system.told.numel():
-        outputs |= dict(zip((*MOMENTA, "momentum_sizes"), momentum(state), strict=True))
+        outputs |= dict(zip((*MOMENTA, *BOUNDS), momentum(state), strict=True))
     outputs |= lengths_and_tensions(state)
     given = {"given": system.given} if system.given.numel() else {}
     return {"t": system.t, "x": system.row} | given, outputs

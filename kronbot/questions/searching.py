@@ -64,7 +64,7 @@ class Candidate:
 class Search:
     """What a search has found: the ``best`` so far, which any search that is stopped leaves to whoever asks.
 
-    A signal that is ``met``, or the ``deadline``, ends it.
+    The ``arm`` is the first one of those that it is sought for. A signal that is ``met``, or the ``deadline``, ends it.
     """
 
     met: Interruptions
@@ -72,7 +72,7 @@ class Search:
     progress: Callable[[float], None]
     best: Candidate | None = None
     judged: bool = False
-    ends: Sequence[Array] = ()
+    arm: Arm | None = None
     stopped: str = "interrupted"
     lost: str = ""
     between: Sequence[float] = ()
@@ -197,7 +197,7 @@ class Search:
         for each in robots:
             arms.append(posed.arm(each, wish))
             self.watch()
-        self.ends = arms[0].start, arms[0].goal
+        self.arm = arms[0]
         posed.demand_within(robots, arms, wish)
         wanted, bounds, intervals = posed.wanted(robot, moved, arms[0]), posed.bounds(robot, moved), INTERVALS
         before, wanted = near, wanted if near is None else _passing(wanted, near)

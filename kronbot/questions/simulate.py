@@ -193,7 +193,7 @@ def _told(course: Course) -> Outcome:
     summary |= highlights(robot, series, run.solver, noise) | efforts(robot, series, rows["efforts"][-1])
     summary |= behind.summary
     if robot.base:
-        summary |= changes(series, rows["momentum_sizes"], noise)
+        summary |= changes(series, rows, noise)
     q = values["q"][:count]
     if beyond := int(beyond_small(robot, q[shown], PURPOSE).sum()):
         summary["rows_beyond_small_deflections"] = beyond

@@ -968,6 +968,14 @@ def test_very_long_numbers_end_soon(monkeypatch):
     assert "must be 3 numbers" in message
 
 
+@pytest.mark.parametrize("text", ["1e-400", "-.05e-0400", "0." + "0" * 40 + "7E-999", "9e-" + "9" * 50])
+def test_numbers_too_small_for_doubles_are_refused(text):
+    """As in robot files: what somebody has written is not 0."""
+    (message,) = refusals(JOINT.format(f'<axis xyz="0 {text} 1"/>'))
+    assert f"'xyz' of <axis>: '{text}' is too small for a floating point number" in message
+    assert loaded(JOINT.format('<axis xyz="-0.0e-400 0e9 1"/><limit effort="0" velocity="0" lower="-1" upper="1"/>'))
+
+
 def test_places_count_characters():
     root = parse_xml(description.Source("r.urdf", "<é>\n<a/> ü <b/></é>", None))
     assert [child.place for child in root.children] == [(2, 1), (2, 8)]

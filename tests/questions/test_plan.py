@@ -499,6 +499,26 @@ def test_a_small_limit_leaves_a_pendulum_alone(unjudged):
     assert sum("swing has no drive" in each for each in told) == 1
 
 
+def test_torques_that_hold_an_arm_where_it_ends_are_told_where_they_are_its_largest(unjudged):
+    """Against a spring, as of a lid that is opened by what its inertia carries. A motor that follows a motion holds it
+    within it, and what weighs less than it takes to move it needs no word."""
+    lid = "kronbot: 1\nname: lid\ngravity: [{}, 0, 0]\nlinks:\n  - {{name: lid, joint: {{type: revolute, name: q, "
+    lid += "damping: 0.1, spring: {{stiffness: {}}}}}, pose: {{}}, "
+    lid += "rigid: {{mass: 1, com: [0, 0.5, 0], inertia: {{Izz: 10}}}}}}\n"
+    closed = kronbot.loads(lid.format(0, 100))
+    plan = closed.plan(to={"q": 1}, duration=3)
+    assert plan.summary["peak_torque.q"] < 30
+    (told,) = [each for each in plan.warnings if "needed to stay there" in each]
+    assert told == "at the goal torque.q = 100 is needed to stay there, more than the peak of the motion"
+    back = closed.plan(q={"q": 1}, to={"q": 0}, duration=3)
+    assert [each for each in back.warnings if "at the start torque.q = 100 " in each]
+    followed = closed.plan(to={"q": 1}, duration=3, drive="motion")
+    assert followed.summary["peak_torque.q"] == pytest.approx(100, rel=0.2)
+    assert not [each for each in followed.warnings if "to stay there" in each]
+    hung = kronbot.loads(lid.format(9.81, 1e-9)).plan(to={"q": 1}, duration=1)
+    assert not [each for each in hung.warnings if "to stay there" in each]
+
+
 def test_what_cannot_be_planned_is_refused():
     robot = two()
     with pytest.raises(ComputationError, match="no plan is found"):

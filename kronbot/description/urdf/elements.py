@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Final, NoReturn
@@ -158,6 +159,7 @@ class Inspector(Mistakes):
         if len(parts) == len(default) and all(map(_is_number, parts)):
             numbers = tuple(float(part) for part in parts)
             if all(abs(number) <= _LARGEST for number in numbers):
+                self._demand_held(element, key, parts, numbers)
                 return numbers
         wanted = (
             f"a number up to {written(_LARGEST)}"
@@ -167,6 +169,12 @@ class Inspector(Mistakes):
         cure = f" ({_RUN_XACRO})" if "$" in text else ""
         self.refuse(element.place, f"'{key}' of <{element.name}> must be {wanted}, not {quote(text)}{cure}")
         return default
+
+    def _demand_held(self, element: Element, key: str, parts: Sequence[str], numbers: Sequence[float]) -> None:
+        for part, number in zip(parts, numbers, strict=True):
+            if not number and re.match("[-+.0]*[1-9]", part):
+                small = f"{quote(part)} is too small for a floating point number"
+                self.refuse(element.place, f"'{key}' of <{element.name}>: {small}")
 
     def not_negative(self, element: Element, key: str, value: float) -> float:
         """The value of an attribute, which must be at least 0."""

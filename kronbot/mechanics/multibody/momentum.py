@@ -15,15 +15,16 @@ from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix
 class Momentum(NamedTuple):
     """``linear`` (3 x 1, N s) and ``angular`` (3 x 1, N m s) about the origin of the fixed frame, in its axes.
 
-    ``sizes`` (2 x 1) are the largest that the kinetic energy T of the links allows, by Cauchy and Schwarz:
-    |p| <= sqrt(2 T sum m_i) and |L| <= sqrt(2 T sum (m_i r_i . (r_i + 2 c_i) + tr I_i)), with roots r_i of links, their
-    centres of mass c_i and tensors I_i from there. Rotors, which turn about their own axes only, have no part in them:
-    their momentum is their joint's.
+    They are bounded by the ``kinetic`` energy T (1 x 1, J) of the links and their ``masses`` (2 x 1), by Cauchy and
+    Schwarz: |p| <= sqrt(2 T m), m = sum m_i (kg), and |L| <= sqrt(2 T J), J = sum (m_i r_i . (r_i + 2 c_i) + tr I_i)
+    (kg m^2), with roots r_i of links, their centres of mass c_i and tensors I_i from there. Rotors, which turn about
+    their own axes only, have no part in them: their momentum is their joint's.
     """
 
     linear: SX
     angular: SX
-    sizes: SX
+    kinetic: SX
+    masses: SX
 
 
 def momentum(state: State) -> Momentum:
@@ -37,7 +38,7 @@ def momentum(state: State) -> Momentum:
         twice_kinetic += at.twist.T @ at.M @ at.twist
         own = 2 * casadi.dot(r, R @ moment) + casadi.trace(at.M[3:6, 3:6])
         masses += casadi.vertcat(mass, mass * casadi.sumsqr(r) + own)
-    return Momentum(linear, angular, casadi.sqrt(casadi.fmax(twice_kinetic * masses, 0)))
+    return Momentum(linear, angular, twice_kinetic / 2, masses)
 
 
 def reduced(state: State, J: SX) -> SX:
