@@ -197,7 +197,7 @@ def _end(error: BaseException, debug: bool) -> int:
         case OSError(errno=errno.EBADF):
             return _fail(KronbotError(LOST), debug)
         case OSError():
-            told = KronbotError(f"cannot write the answer: {said(error)}")
+            told = KronbotError(said(error) if error.filename else f"cannot write the answer: {said(error)}")
         case _ if limit := limits.met(error):
             told = KronbotError(limit)
         case _ if out_of_memory(error):

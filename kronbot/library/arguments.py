@@ -394,9 +394,7 @@ def _evaluated(expression: str, known: Known, word: str) -> float:
     try:
         return evaluate(parse(expression), {name: bound for name, bound in known.items() if bound is not None})
     except ExpressionError as error:
-        degrees = re.fullmatch(r"\s*([-+0-9.eE]+)\s*°\s*", expression)
-        hint = f"; write {degrees[1]}*deg" if degrees else ""
-        raise UsageError(Argument(word), f": {error.of(expression)}{hint}") from None
+        raise UsageError(Argument(word), f": {error.of(expression)}") from None
 
 
 def expressions(value: object, word: str) -> dict[str, str]:

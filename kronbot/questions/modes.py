@@ -118,7 +118,8 @@ class Vibrations:
             if robot.base and falling(robot, q):
                 basic += ", falling freely"
             elif robot.flexible:
-                basic += ", without the sag of beams"
+                beams = any(link.beam is not None for link in robot.links)
+                basic += f", without the {'sag of beams' if beams else 'twist of shafts and bearings'}"
         spinning = [joint.name for joint in robot.joints if joint.driven in moving]
         named = [joint.name for joint in robot.joints]
         rates, posture = (dict(zip(named, values[joints].tolist(), strict=True)) for values in (qd, q))

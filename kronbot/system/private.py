@@ -5,11 +5,12 @@ Access lists need no look of their own on Linux: what they allow shows in the bi
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
 
-from kronbot.errors import Failure
+from kronbot.errors import Failure, said
 from kronbot.system.platform import host
 
 OWN_FOLDER = "set KRONBOT_CACHE to a folder of your own"
@@ -30,12 +31,16 @@ def opened(path: Path, create: bool) -> host.Folder:
     if not host.OWNERS:
         raise NotPrivate("compiled functions are kept on POSIX systems only")
     no_folder = NotPrivate(f"{path} is a link or a file; {OWN_FOLDER}")
-    if path.is_symlink():
-        raise no_folder
     try:
+        if path.is_symlink():
+            raise no_folder
         folder, _ = host.located(f"{path}/.", _judge, create)
     except NotADirectoryError:
         raise no_folder from None
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG):
+            raise
+        raise NotPrivate(f"{path}: {said(error, place=False)}; {OWN_FOLDER}") from None
     if host.exposed(folder.status()):
         folder.close()
         raise NotPrivate(f"{path} can be written by others or belongs to somebody else; chmod go-w it, or {OWN_FOLDER}")

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -100,6 +101,22 @@ def test_a_folder_that_is_not_used_is_said_so(kept, tmp_path):
         run()
     with Cache(tmp_path / "moved") as moved:
         assert len(moved.entries()) == 1
+
+
+def test_a_folder_that_may_not_be_entered_is_named(tmp_path, monkeypatch):
+    """With what to do, by who looks and by who computes; so is one whose name the system does not take."""
+    monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / ("long" * 100)))
+    with pytest.raises(NotPrivate, match=r"longlong.*: File name too long; set KRONBOT_CACHE"):
+        run()
+    closed, locate = tmp_path / "closed", host.located
+    monkeypatch.setenv("KRONBOT_CACHE", str(closed))
+    for code in (errno.EACCES, errno.EPERM):
+        refused = OSError(code, os.strerror(code), ".")
+        monkeypatch.setattr(host, "located", lambda *given, refused=refused: (_ for _ in ()).throw(refused))
+        with pytest.raises(NotPrivate, match=f"^{re.escape(str(closed))}: {os.strerror(code)}; set KRONBOT_CACHE"):
+            run()
+    monkeypatch.setattr(host, "located", locate)
+    assert "entries  0" in run().stdout
 
 
 def test_imports_nothing_heavy():

@@ -540,6 +540,22 @@ def test_few_descriptors(most):
     assert most > 5 or done.returncode
 
 
+@pytest.mark.parametrize("most", [rare(9), 10, rare(11)])
+def test_few_descriptors_to_compile_with(most, tmp_path, monkeypatch):
+    """Where one is missing the answer is interpreted, and the reason told; whoever tells it needs none, either."""
+    monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
+    done = subprocess.run(
+        [sys.executable, "-m", "kronbot", "jacobian", "khang", "--native", "on", "--format", "json"],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["command"] == "jacobian"
+    assert re.fullmatch(r"(warning: no native code, .*Too many open files.* \(ulimit -n\)\n)?", done.stderr)
+
+
 @pytest.mark.parametrize("most", [rare(7), 8, rare(10)])
 def test_few_descriptors_for_a_sweep(most, tmp_path):
     """Without one, no version of a library is found: the limit is told."""

@@ -113,6 +113,7 @@ def cure(error: click.ClickException) -> None:
     if isinstance(error, click.NoSuchOption):
         _option(error, error.ctx.command, error.ctx.find_root().command)
     elif extra := _EXTRA.match(error.message):
+        error.message = f"{error.message.rstrip('.')}."  # type: ignore[misc]
         if _NUMBERS.fullmatch(extra[1]):
             error.message += " Values of one option are joined by commas: --q 0.1,0.2"  # type: ignore[misc]
         elif "=" in extra[1]:

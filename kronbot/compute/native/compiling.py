@@ -283,5 +283,5 @@ class Compilation(Generic[Made]):
         return Code(loaded[0], library, self._effort)
 
     def _give_up(self, error: Exception) -> None:
-        policy.interpreted(said(error))
         self.cancel()
+        policy.interpreted(said(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -47,9 +48,7 @@ def native(
 
 def interpreted(why: str) -> None:
     """There is no native code for a function: a debug line, and news for who has asked for it in any case."""
-    import logging
-
-    logging.getLogger("kronbot").debug("no native code: %s", why)
+    noted(f"no native code: {why}")
     listeners = _listeners.get()
     if choice() == "on" and listeners:
         listeners.pop()(why)
@@ -62,7 +61,7 @@ def waited_for(what: str) -> None:
 
 
 def noted(words: str) -> None:
-    """Tell who listens to the logger ``kronbot``."""
-    import logging  # here, since few do, and a small robot is traced as soon
-
-    logging.getLogger("kronbot").debug(words)
+    """Tell who listens to the logger ``kronbot``: nobody where nothing has imported logging, which is not imported for
+    them, since a small robot is traced as soon, and there may be no descriptor to read it."""
+    if logging := sys.modules.get("logging"):
+        logging.getLogger("kronbot").debug(words)

@@ -40,6 +40,7 @@ _HINTS = {
     ",": "a comma has no meaning here (decimals are written with a point, functions take one argument)",
     "^": "'^' is not known, a power is written **",
     "π": "'π' is written pi",
+    "°": "'°' is written *deg: 30*deg",
     "−": "the minus sign is the hyphen of the keyboard, -",
     "×": "a product is written *",
     "·": "a product is written *",

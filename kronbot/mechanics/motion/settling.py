@@ -204,9 +204,11 @@ def vibrations(times: Array, values: Array) -> Vibrations:
         bent = bent - _wave(bent, angle)  # beside which smaller ones are looked for
     if agreed := _agreed(values, amplitude):  # which are too near one another for lines, too, or soon gone
         faster = [each for each in lines if each.frequency * step * count > TURNED]
-        near = [(each.frequency, each.frequency * step) for each in lines]  # which tell it best where they are alone
-        told = ((next((w for w, a in near if abs(a - turn) < LEFT * turn), turn / step), size) for turn, size in agreed)
-        lines = [*(Line(*each) for each in told), *faster]
+        near = [(each.frequency, each.frequency * step) for each in lines]  # as good, where fits differ by as much
+        told = (
+            Line(next((w for w, a in near if abs(a - turn) < apart), turn / step), size) for turn, size, apart in agreed
+        )
+        lines = [*told, *faster]
     lines.sort(key=lambda line: -line.size)
     lines = [each for each in lines if each.size > SHARE * lines[0].size][:MOST]
     few = None
@@ -226,9 +228,9 @@ def _away(values: Array, place: Array) -> float:
     return float(np.linalg.norm(values - place, axis=1).max())
 
 
-def _agreed(values: Array, amplitude: float) -> list[tuple[float, float]]:
-    """Angles (rad) a sample and sizes at first of what vibrates in (N, k) values for a swing and more, where few and
-    more exponentials and those of the first three quarters tell the same."""
+def _agreed(values: Array, amplitude: float) -> list[tuple[float, float, float]]:
+    """Angles (rad) a sample of what vibrates in (N, k) values for a swing and more, sizes at first, and by how much
+    angles differ, where few and more exponentials and those of the first three quarters tell the same."""
     more, few = exponentials(values, ABOVE)
     (sooner,) = exponentials(values[: 3 * len(values) // 4], ABOVE[:1])
     if max(few.missed, more.missed, sooner.missed) > MET * amplitude:
@@ -237,15 +239,15 @@ def _agreed(values: Array, amplitude: float) -> list[tuple[float, float]]:
     for rate, size in zip(more.rates.tolist(), more.sizes.tolist(), strict=True):
         if not 2 * np.pi < rate.imag * len(values) < TURNED or rate.imag < abs(rate.real):
             continue
-        if all(_like(each, rate, size) for each in (few, sooner)):
-            found.append((rate.imag, size))
+        if (apart := max(_apart(each, rate, size) for each in (few, sooner))) < SAME / 2 * abs(rate):
+            found.append((rate.imag, size, apart))
     return found
 
 
-def _like(others: Exponentials, rate: complex, size: float) -> bool:
-    """Whether one of others is nearly that of a rate, and as large."""
-    near = np.abs(others.rates - rate) < SAME / 2 * abs(rate)
-    return bool((near & (np.abs(others.sizes - size) < SAME / 2 * size)).any())
+def _apart(others: Exponentials, rate: complex, size: float) -> float:
+    """How far from a rate the nearest of others is that are nearly as large."""
+    alike = np.abs(others.sizes - size) < SAME / 2 * size
+    return float(np.abs(others.rates - rate)[alike].min(initial=np.inf))
 
 
 def _few_swings(values: Array, step: float, amplitude: float) -> Line | None:

@@ -119,8 +119,14 @@ def sort_out(
         refused = f"{named.table.name}: no column is an answer to compare with, of {listing(named.names)}; "
         if not kinds:
             raise UsageError(f"{refused}this robot has none to this question")
-        such = f"such are {listing(reversed(kinds.values()))}; "
-        raise UsageError(refused, such, Argument("columns"), " says what makes one of others")
+        refused += f"such are {listing(reversed(kinds.values()))}; "
+        raise UsageError(
+            refused,
+            Argument("columns"),
+            " says what makes one of others, another ",
+            Argument("question"),
+            " has others",
+        )
     numbers = named.numbers([*given.values(), *(column.name for column in chosen), *marks])
     measured = np.array([numbers[column.name] for column in chosen]).T.copy()
     _complete_rotations(chosen, measured)
