@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from robots_in_tests import model
+from robots_in_tests import BOOM, model
 from thinned import rare
 from waiting import PATIENCE
 
@@ -71,33 +71,55 @@ links:
 elements:
   - {name: cylinder, type: spring, between: [base, upper], points: [[0.2, 0, 0], [-0.6, 0, 0.1]], stiffness: 9, rest: 1}
 """
+# In place of a driver of graphics, which takes a second to compile what paints a page: it takes everything.
+UNPAINTED = """
+const real = HTMLCanvasElement.prototype.getContext, GL = WebGL2RenderingContext;
+const told = {
+  getContextAttributes: () => ({}), getExtension: () => null, getProgramInfoLog: () => "", getShaderInfoLog: () => "",
+  getParameter: name => (
+    {[GL.VERSION]: "WebGL 2.0", [GL.SCISSOR_BOX]: [0, 0, 0, 0], [GL.VIEWPORT]: [0, 0, 0, 0]}[name] ?? 4096),
+  getShaderPrecisionFormat: () => ({precision: 23}), getProgramParameter: (_, n) => +(n === GL.LINK_STATUS),
+};
+HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+  if (!kind.startsWith("webgl")) return real.call(this, kind, ...more);
+  return new Proxy({canvas: this}, {get: (gl, name) => gl[name] ?? GL[name] ?? told[name] ?? (() => ({}))});
+};
+"""
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
 
 
 @pytest.fixture(scope="module")
-def tab():
+def tabs():
     """Of a browser without a network; the tests that want it are left out, loudly, where there is none.
 
-    One for all pages: its process has compiled what stands in each of them.
+    One for all pages, whose process has compiled what stands in each of them, and one for those that are painted.
     """
     playwright = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TESTS: playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("NO BROWSER TESTS: there is no chromium here; apt-get install chromium has them run")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=BROWSER, timeout=1000 * PATIENCE)
-        # Few pixels: the processor draws them all.
-        context = browser.new_context(viewport={"width": 1000, "height": 700}, device_scale_factor=0.1, offline=True)
-        context.set_default_timeout(1000 * PATIENCE)
-        yield context.new_page()
+        made = []
+        for painted in (False, True):
+            # Few pixels: the processor draws them all.
+            context = browser.new_context(
+                viewport={"width": 1000, "height": 700}, device_scale_factor=0.1, offline=True
+            )
+            context.set_default_timeout(1000 * PATIENCE)
+            if not painted:
+                context.add_init_script(UNPAINTED)
+            made.append(context.new_page())
+        yield made
         browser.close()
 
 
 @pytest.fixture
-def opened(tab, tmp_path):
-    """Open the page of an answer; nothing is requested meanwhile, and nothing goes wrong."""
+def opened(tabs, tmp_path):
+    """Open the page of an answer; nothing is requested meanwhile, and nothing goes wrong. Few have to be painted."""
 
     @contextmanager
-    def open_page(answer):
+    def open_page(answer, painted=False):
+        tab = tabs[painted]
         path = tmp_path / "page.html"
         answer.view(file=path, overwrite=True)
         heard, wrong, requested = {}, [], []
@@ -114,6 +136,7 @@ def opened(tab, tmp_path):
         finally:
             for event, hear in heard.items():
                 tab.remove_listener(event, hear)
+            tab.goto("about:blank")  # where nothing moves while other tests are at work
 
     return open_page
 
@@ -138,10 +161,9 @@ def data_of(html):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "order"), [("khang", "2"), ("spatial", "1")])
-def test_the_drawn_tip_is_that_of_the_series(opened, name, order):
+def test_the_drawn_tip_is_that_of_the_series(opened):
     """At ten stored steps, as the scene has it."""
-    answer = motion(name, order)
+    answer = motion()
     wanted = np.column_stack([answer[f"endpoint.{axis}"] for axis in "xyz"])
     rows = np.linspace(0, len(wanted) - 1, 10).round().astype(int)
     drawn = "rows => rows.map(k => { kronbot.seek(kronbot.data.steps.values[k]); return kronbot.tip() })"
@@ -155,7 +177,8 @@ def test_a_plan_moves_as_planned(opened, tmp_path, monkeypatch):
     monkeypatch.setattr(judgement, "judged", lambda *given: {})  # which is not drawn
     monkeypatch.setattr(judgement, "FINE", Tolerances(1e-7, 1e-9))
     words = ["--to", "q1=1", "--duration", "1", "-q"]
-    robot = Robot(model(ELASTIC.replace(", elastic: {stiffness: 100}", "")))
+    text = ELASTIC[: ELASTIC.index("  - name: fore")].replace(", elastic: {stiffness: 100}", "")
+    robot = Robot(model(text))
     answer = robot.plan({"q1": 1}, duration=1)
     with opened(answer) as page:
         for t in (0.0, 1.0):
@@ -163,14 +186,14 @@ def test_a_plan_moves_as_planned(opened, tmp_path, monkeypatch):
             q = [answer[name][-1 if t else 0] for name in robot.coordinates]
             assert page.evaluate("kronbot.tip()") == pytest.approx(robot.kinematics(q=q)["T"][:3, 3], abs=1e-6)
     file, written = tmp_path / "elastic.yaml", tmp_path / "plan.html"
-    file.write_text(ELASTIC.replace(", elastic: {stiffness: 100}", ""))
+    file.write_text(text)
     assert run(["plan", os.fspath(file), *words, "--view", os.fspath(written)]) == 0
     assert written.read_text() == answer.view().html
 
 
 @pytest.mark.slow
 def test_keys_and_hands_move_it(opened):
-    with opened(motion()) as page:
+    with opened(motion(), painted=True) as page:
         at = "kronbot.state.at"
         page.keyboard.press("ArrowRight")
         assert page.evaluate(at) == pytest.approx(0.025)
@@ -367,10 +390,9 @@ def test_shafts_go_with_their_motors(opened):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "order"), [("khang", "2"), ("spatial", "exact")])
-def test_the_function_of_the_page_is_the_trace(opened, name, order):
+def test_the_function_of_the_page_is_the_trace(opened):
     """Every frame and section, also where it is handed on in parts."""
-    robot = kronbot.load(name, order=order)
+    robot = kronbot.load("spatial", order="exact")
     q = np.linspace(-0.3, 0.4, robot.n)
     with opened(robot.kinematics(q=q.tolist())) as page:
         size = data_of(page.content())["robot"]["numbers"]
@@ -400,15 +422,14 @@ def test_modes_swing_by_a_tenth_of_the_robot(opened):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: kronbot.load("piedboeuf").statics(),
         lambda: kronbot.load("torso").jacobian(),
         lambda: kronbot.load("khang").linearize(q={"qa": 0.3}),
         lambda: kronbot.load("puma560").kinematics(q=6 * [0.1], inverse={"x": 0.4, "z": 0.3}, starts=3),
     ],
-    ids=["statics", "jacobian", "linearize", "inverse"],
+    ids=["jacobian", "linearize", "inverse"],
 )
 def test_every_page_opens(opened, ask):
-    with opened(ask()) as page:
+    with opened(ask(), painted=True) as page:
         page.keyboard.press("ArrowRight")
 
 
@@ -564,11 +585,11 @@ def test_lists_of_cases_end_between_entries(opened):
 
 
 @pytest.mark.slow
-def test_without_webgl_there_are_curves_and_no_names(tab, tmp_path):
+def test_without_webgl_there_are_curves_and_no_names(tabs, tmp_path):
     """Names would stand nowhere; what changes the view alone does nothing."""
     path = tmp_path / "page.html"
     kronbot.load("canadarm-craig-bampton").modes().view(file=path)
-    browser = tab.context.browser.browser_type.launch(executable_path=CHROMIUM, args=["--disable-3d-apis"])
+    browser = tabs[0].context.browser.browser_type.launch(executable_path=CHROMIUM, args=["--disable-3d-apis"])
     try:
         page = browser.new_page()
         page.goto(path.as_uri())
@@ -634,7 +655,6 @@ def test_curves_keep_what_is_seen():
         ("canadarm", "exact"),
         rare("puma560", "2"),
         rare("spatial", "2"),
-        rare("torso", "exact"),
     ],
 )
 def test_a_scene_has_the_frames_of_kinematics(name, order):
@@ -713,7 +733,7 @@ def test_reactions_are_no_loads():
 @pytest.mark.slow
 def test_loads_are_arrows(opened):
     """On frames, along beams, on the endpoint, and what the base bears, with names; none is shorter by the latter."""
-    answer = kronbot.load("spatial").statics(
+    answer = kronbot.load("spatial", order="1").statics(
         q={"q2": 0.5}, loads={"boom": [0, 0, -100]}, distributed={"forearm": [0, 30, 0]}, forces=[[0, 50, -20]]
     )
     arrows = data_of(answer.view().html)["arrows"]
@@ -723,7 +743,7 @@ def test_loads_are_arrows(opened):
     assert found[2] == ("reaction force", "base", pytest.approx(np.array(reaction)))
     assert [each[::2] for each in found[4:]] == [("force", [[0, 0, -100]]), ("line", [[0, 30, 0]])]
     assert found[5][1] == [link.name for link in answer.model.links].index("forearm")
-    with opened(answer) as page:
+    with opened(answer, painted=True) as page:
         size, drawn = page.evaluate("[kronbot.data.robot.size, kronbot.arrows()]")
     named = {name: length / size for name, length in drawn if name}
     turned = [answer[f"reaction.m{axis}"][0] for axis in "xyz"]
@@ -814,7 +834,7 @@ def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("modes", ["{v: 1}", rare("{v: 2, w: 1, torsion: 1}")])
+@pytest.mark.parametrize("modes", ["{v: 1}", "{v: 1, torsion: 1}"])
 def test_robots_that_no_page_holds_are_refused_before_they_are_traced(modes, monkeypatch):
     """What is known before is less than what the page has; and a robot that fits is not refused."""
     beam = f"flexible: {{mass: 1, EI: {{y: 2, z: 3}}, GJ: 1, polar_inertia: 0.1, modes: {modes}}}"
@@ -839,19 +859,19 @@ def test_robots_that_no_page_holds_are_refused_before_they_are_traced(modes, mon
 @pytest.mark.slow
 def test_of_many_beams_the_fewest_places_are_tried_first(monkeypatch):
     """The same places as of few beams, and of a robot that is too large for all nothing larger is traced."""
-    model, tried, scene = kronbot.load("khang", order="1").model, [], drawing.scene
+    beamed, tried, scene = model(BOOM, "0"), [], drawing.scene
 
     def noted(robot, places, frames=()):
         tried.append(places)
         return scene(robot, places, frames)
 
     monkeypatch.setattr(drawing, "scene", noted)
-    sizes = {places: scene(model, places).n_instructions() for places in shown_robot.PLACES}
+    sizes = {places: scene(beamed, places).n_instructions() for places in shown_robot.PLACES}
     for limit, wanted, of_many in ((0, 7, [7]), (sizes[13], 13, [7, 13, 25])):
         monkeypatch.setattr(shown_robot, "OPERATIONS", limit)
         for many in (0, 1):  # of which it has one
             monkeypatch.setattr(shown_robot, "MANY", many)
             tried.clear()
-            (link,) = [each for each in Shown(model).data(np.zeros((1, model.n)))["links"] if each["sections"]]
+            (link,) = [each for each in Shown(beamed).data(np.zeros((1, beamed.n)))["links"] if each["sections"]]
             assert link["sections"] == wanted
             assert tried == ([25, 13, 7][: 1 + [25, 13, 7].index(wanted)] if many else of_many)
