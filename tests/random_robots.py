@@ -395,4 +395,12 @@ SPATIAL_ARM = {
     "endpoint": {"link": "hand", "position": [0.1, 0, 0]},
 }
 
+
+def thin(robot):
+    """The arm with one mode of each kind, for what takes long."""
+    column, arm, *rest = robot["links"]
+    arm = arm | {"flexible": arm["flexible"] | {"modes": {"v": 1, "w": 1, "torsion": 1}}}
+    return robot | {"links": [column, arm, *rest]}
+
+
 assert math.isclose(SPATIAL_ARM["links"][1]["dh"]["a"] - SPATIAL_ARM["links"][1]["flexible"]["root"], 1.0)

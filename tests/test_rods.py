@@ -1,6 +1,5 @@
 """The rods of rods.py against elliptic integrals, closed forms, energies, beam theory and published figures."""
 
-import itertools
 import math
 
 import numpy as np
@@ -70,7 +69,7 @@ def test_bisshopp_and_drucker(load):
 
 @pytest.mark.parametrize(
     ("load", "degrees"),
-    thinned(list(itertools.product((0.5, 8.0), (5, 60, 120, 175))), [(0.5, 60), (8.0, 175)]),
+    thinned([(0.5, 60), (0.5, 175), (8.0, 5), (8.0, 120), (8.0, 175)], [(0.5, 60), (8.0, 175)]),
 )
 def test_inclined_forces(load, degrees):
     """Pulling, pushing, and pushing far beyond Euler's load slightly off the axis, up and mirrored down."""
@@ -284,7 +283,7 @@ def test_spatial_beam_theory():
 @pytest.mark.slow
 def test_the_path_to_the_load_does_not_matter():
     """More steps give the same equilibrium, in the plane and in space."""
-    few, many = (kirchhoff_rod(**SPATIAL, steps=steps) for steps in (2, 11))
+    few, many = (kirchhoff_rod(**SPATIAL, steps=steps) for steps in (2, 5))
     np.testing.assert_allclose(few.r, many.r, atol=SHOT)
     np.testing.assert_allclose(few.R, many.R, atol=SHOT)
     np.testing.assert_allclose(few.root_moment, many.root_moment, atol=SHOT)

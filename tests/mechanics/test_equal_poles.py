@@ -30,7 +30,7 @@ def within(found, exact):
     return not off[linear_sum_assignment(off)].any()
 
 
-@pytest.mark.parametrize("seeds", [range(1), rare(range(1, 3))])
+@pytest.mark.parametrize("seeds", [range(1), rare(range(1, 2))])
 @pytest.mark.parametrize("kind", KINDS)
 def test_bars_hold_and_counts_are_right_where_poles_are_equal(kind, seeds):
     for seed in seeds:

@@ -113,16 +113,6 @@ def test_steps_do_not_depend_on_rows(solver):
                 assert first.series[name][i].tobytes() == second.series[name][j].tobytes(), name
 
 
-@pytest.mark.slow
-def test_native_code_takes_the_same_steps():
-    """Bytes of a run whose rows lie between the steps."""
-    robot, answers = kronbot.load("khang"), []
-    for choice in ("on", "off"):
-        with policy.native(choice):
-            answers.append(robot.simulate(0.3, 0.0123, solver="rodas", rtol=1e-6).to_dict())
-    assert answers[0] == answers[1]
-
-
 X = SX.sym("x", 2)
 SWING = Ode(SX.sym("t"), X, vertcat(X[1], -100 * X[0].sin() - 0.1 * X[1]), 1)
 

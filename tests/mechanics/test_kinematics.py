@@ -157,7 +157,7 @@ def homogeneous(rows, prismatic, q):
 @pytest.mark.parametrize(
     ("rows", "prismatic", "convention"),
     [
-        rare(PUMA_ROWS, (), "standard"),
+        rare(PUMA_ROWS[1:5], (), "standard"),
         (RRP_ROWS, (2,), "standard"),
         rare(RRP_ROWS, (2,), "modified"),
     ],

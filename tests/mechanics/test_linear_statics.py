@@ -54,8 +54,8 @@ def slack(robot, order, rng):
 @pytest.mark.slow
 @settings(max_examples=2)
 @given(
-    robots(max_links=2, max_coordinates=3, joined=True, yielding=True)
-    | robots(max_links=1, max_coordinates=2, joined=True, yielding=True, floating=True),
+    robots(max_links=2, max_coordinates=2, joined=True, yielding=True)
+    | robots(max_links=1, max_coordinates=1, joined=True, yielding=True, floating=True),
     st.sampled_from(["1", "2"]),
     st.integers(0, 10**6),
 )

@@ -42,9 +42,9 @@ RUNS = (("cvodes", 1e-10), ("rodas", 1e-7), ("dop853", 1e-10))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("solver", "rtol"), [rare("rodas", 1e-2), rare("rodas", 1e-5), ("dop853", 1e-5)])
+@pytest.mark.parametrize(("solver", "rtol"), [("rodas", 1e-2), ("dop853", 1e-5)])
 def test_native_code_steps_to_the_same_bits(solver, rtol, monkeypatch):
-    """Of the same run, by the same steps, whatever their number in a row."""
+    """Of the same run, by the same steps, whatever their number in a row and in an answer of native code."""
     robot = loaded(turning("flexible: {mass: 1, EI: {z: 30}, modes: {v: 1}}", gravity=9.81))
     answers = []
     for choice, pause in (("on", one_step.PAUSE), ("on", 1e-4), ("off", one_step.PAUSE)):

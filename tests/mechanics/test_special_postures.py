@@ -194,12 +194,11 @@ def _match(answer, left):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [3, 4])
-def test_equal_sliders_keep_the_poles_they_share_where_the_hub_is_indifferent(count):
-    answer = checked(HEAD.format("[-10, 0, 0]") + sliders(count), q={"h": "pi/2"})
+def test_equal_sliders_keep_the_poles_they_share_where_the_hub_is_indifferent():
+    answer = checked(HEAD.format("[-10, 0, 0]") + sliders(3), q={"h": "pi/2"})
     shared = np.abs(answer.arrays["poles"].values + 1.000001333336000005) < 1e-9
-    assert np.count_nonzero(shared) == count - 1
-    assert (answer.arrays["accuracy"].values[shared][:, [0, 4]] <= [1e-12, count - 1]).all()
+    assert np.count_nonzero(shared) == 2
+    assert (answer.arrays["accuracy"].values[shared][:, [0, 4]] <= [1e-12, 2]).all()
 
 
 @pytest.mark.slow
@@ -219,7 +218,7 @@ def test_poles_at_zero_by_chance_count_with_those_of_free_coordinates(robot, gra
 
 
 # At a start of the last one the polynomial is singular to the last bit, and a rounding away, too.
-@pytest.mark.parametrize("seeds", [range(2), rare(range(2, 5)), rare([3080])])
+@pytest.mark.parametrize("seeds", [range(2), rare([2, 3080])])
 def test_random_robots_at_special_postures(seeds):
     for seed in seeds:
         text, given = special(random.Random(seed))

@@ -357,7 +357,7 @@ def test_poles_stand_in_the_order_of_their_size():
         assert sizes[0] == 0 and sizes == sorted(sizes)
 
 
-@pytest.mark.parametrize("seeds", [range(1), rare(range(1, 4))])
+@pytest.mark.parametrize("seeds", [range(1), rare(range(1, 2))])
 @pytest.mark.parametrize("kind", [rare("undamped"), "gyroscopic", rare("damped")])
 def test_free_directions_that_share_their_largest_entry_are_all_taken_out(kind, seeds):
     """K of small rank, exact in integers, scaled unevenly: no direction overwrites another, no energy is doubted."""

@@ -72,13 +72,13 @@ def test_a_floor_that_leads_where_nothing_is_computed_is_left():
 
 
 EVERY = [(seed, soft, off) for soft in (False, True) for off in (0.03, 0.1, 0.3) for seed in range(10)]
-# One of each kind; the first of the last kind ends in another valley.
-TRIED = [EVERY[i] for i in (0, 11, 20, 31, 40, 51)]
+# Each distance, rigid and soft; the first of the last kind ends in another valley.
+TRIED = [EVERY[i] for i in (0, 20, 40)]
 
 
 @pytest.mark.parametrize(("seed", "soft", "off"), thinned(TRIED, [(0, False, 0.03)]))
 def test_random_arms_are_calibrated_without_priors(seed, soft, off):
-    """One of each kind: lengths off by 9 mm, 3 cm or 9 cm, angles by as much in rad, stiffnesses by factors."""
+    """Lengths off by 9 mm, 3 cm or 9 cm, angles by as much in rad, stiffnesses by factors."""
     summary = random_arms.calibrated(seed, soft, off).summary
     assert summary["complete"]
     assert summary["chi_square"] < summary["degrees_of_freedom"] * (1 + 5 * np.sqrt(2 / summary["degrees_of_freedom"]))
