@@ -161,9 +161,9 @@ def test_fixed_steps_integrate_an_oscillator(kind, least, most, tmp_path, monkey
 @pytest.mark.slow
 @pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
 def test_large_robots_move():
-    """A smaller one: it is bent and turns, and everything has taken some time."""
-    (entry,) = scaling.large({"two": Chain(links=2, modes=1, spatial=True)})
-    assert entry["coordinates"] == 6 and entry["cvodes steps"] > entry["dop853 steps"] > 0
+    """A small one: it is bent and turns, and everything has taken some time."""
+    (entry,) = scaling.large({"one": Chain(links=1, modes=1, spatial=True)})
+    assert entry["coordinates"] == 3 and entry["cvodes steps"] > entry["dop853 steps"] > 0
     assert entry["linearize_s"] > entry["trace_s"] > 0
     assert entry["dop853 differ"] == entry["dop853 instructions"] > entry["nodes"]
 
@@ -229,6 +229,8 @@ def test_exudyn_gets_the_same_falling_cantilever():
 
 
 @pytest.mark.slow
-def test_order_exact_costs_a_few_times_order_2():
-    for entry in rods.operations():
-        assert entry["second"] < entry["exact"] <= entry["goal"] * entry["second"]
+def test_order_exact_costs_a_few_times_order_2(monkeypatch):
+    """Of an arm in a plane."""
+    monkeypatch.delitem(rods.RATIOS, "spatial")
+    (entry,) = rods.operations()
+    assert entry["second"] < entry["exact"] <= entry["goal"] * entry["second"]

@@ -153,22 +153,18 @@ def test_a_load_that_is_too_large_keeps_what_came_before(tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_pictures(suffix, tmp_path, capsys, file, unsettled):
+def test_pictures(tmp_path, capsys, file, unsettled):
     pytest.importorskip("matplotlib")
-    heads = {"png": b"\x89PNG", "svg": b"<?xml"}
     drawings = []
     for name in ("a", "b"):
-        target = tmp_path / f"{name}.{suffix}"
-        cases = ["--angles", "theta=-1:1:1"] if suffix == "svg" else ["--q", "theta=0.3"]
-        asked = ["statics", str(file), *cases, "--forces", "0,-1,0", "--order", "1"]
+        target = tmp_path / f"{name}.svg"
+        asked = ["statics", str(file), "--angles", "theta=-1:1:1", "--forces", "0,-1,0", "--order", "1"]
         assert run([*asked, "--plot", str(target), "--format", "json"]) == 0
         drawings.append(target.read_bytes())
-    assert drawings[0].startswith(heads[suffix])
+    assert drawings[0].startswith(b"<?xml")
     assert drawings[0] == drawings[1]  # same input, same bytes
-    if suffix == "svg":
-        text = drawings[0].decode()
-        assert all(word in text for word in ("torque of theta, order 1", "theta [deg]", "N m", "1/m", "x [m]"))
+    text = drawings[0].decode()
+    assert all(word in text for word in ("torque of theta, order 1", "theta [deg]", "N m", "1/m", "x [m]"))
     assert run(["statics", "piedboeuf", "--plot", str(target)]) == 2  # it is there already
 
 

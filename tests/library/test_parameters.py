@@ -84,14 +84,14 @@ ASKS = [
 @pytest.mark.parametrize(("motion", "every"), [(None, 1), ("q1: {type: sinusoid, amplitude: 7*m, frequency: 1/c}", 6)])
 def test_other_values_make_the_robot_that_loading_makes(motion, every):
     """To the last bit and in the same words, one change after another, back again, and all on top of each other."""
-    first = kronbot.loads(ARM)
+    first = kronbot.loads(ARM, order="1")
     first = first if motion is None else first.with_motion(motion)
     for ask in ASKS:
         told(lambda ask=ask: ask(first))
     found = []
 
     def loaded(changes):
-        robot = kronbot.loads(ARM, parameters=changes)
+        robot = kronbot.loads(ARM, parameters=changes, order="1")
         return robot if motion is None else robot.with_motion(motion)
 
     for changes in (*CHANGES[::every], {}, *CHANGES[4:6]):

@@ -185,7 +185,7 @@ def test_expansions_keep_the_moments_of_a_strain():
     assert not found[2:].any()
 
 
-@pytest.mark.parametrize("order", [rare("1"), "2", rare("exact")])
+@pytest.mark.parametrize("order", ["2", rare("exact")])
 def test_cubics_are_their_own_splines(tmp_path, order):
     """All of legendre's cubics, from rows at random places: rounding, seen through second differences of the rows."""
     xi = random_places(np.random.default_rng(1), 9)
@@ -226,7 +226,7 @@ def build_matrices(robot):
     ("order", "modes", "tables"),
     [
         ("2", SPATIAL, (21, 41)),
-        *(rare(order, SPATIAL, (21, 41, 81)) for order in ("1", "2")),
+        rare("1", SPATIAL, (21, 41, 81)),
         rare("exact", "{v: 1, w: 1, torsion: 1}", (21, 41)),
     ],
 )
@@ -301,11 +301,10 @@ OF_ORDERS = [(command, "2") for command in COMMANDS if not command.startswith(("
 
 # Of what the rod and derivatives make of them.
 RARELY = [
-    *(("hessian --in body", order) for order in ("2", "exact")),
-    *(("check", "2"), ("statics", "1"), ("dynamics --q 0.1", "2"), ("dynamics --q 0.1", "0")),
-    *((command, "exact") for command in ("modes", "statics", "simulate")),
-    *((command, "1") for command in ("taylor --of J_T --terms 2", "simulate", "hessian --in body", "modes")),
-    *((command, "0") for command in ("linearize --q 0.1", "jacobian --q 0.1")),
+    *((command, "exact") for command in ("hessian --in body", "modes", "simulate")),
+    *((command, "2") for command in ("check", "dynamics --q 0.1")),
+    *((command, "1") for command in ("taylor --of J_T --terms 2", "statics")),
+    ("linearize --q 0.1", "0"),
 ]
 
 
@@ -340,13 +339,13 @@ def numbers_of(answer):
 
 @pytest.mark.slow
 def test_a_run_of_canadarm(tmp_path):
-    """Two seconds: the runs part by the phases that the frequencies, right to ``missed``, have gone through."""
-    exact, ours = (run(canadarm(tmp_path, rows), duration=2, step=0.1).result.series for rows in (None, 81))
+    """A second: the runs part by the phases that the frequencies, right to ``missed``, have gone through."""
+    exact, ours = (run(canadarm(tmp_path, rows), duration=1, step=0.1).result.series for rows in (None, 81))
     names = [f"tip.{link}.y" for link in ("upper", "forearm", "wrist")]
     a, b = columns(ours, *names), columns(exact, *names)
     highest = natural_frequencies(canadarm(tmp_path, None))[1].max()
     assert np.abs(b).max() > 1e-3
-    assert np.abs(a - b).max() < missed(81) * highest * 2 * np.abs(b).max()
+    assert np.abs(a - b).max() < missed(81) * highest * 1 * np.abs(b).max()
 
 
 @pytest.mark.parametrize("rows", [21, 81])

@@ -22,7 +22,7 @@ links:
   - name: LINK1
     joint: {type: revolute, name: JOINT1, damping: 0.1}
     dh: {a: 0.5, d: 0.1, alpha: pi/2, theta: 0}
-    flexible: {mass: 1, EI: {y: 40, z: 40}, modes: {v: 1, w: 1}}
+    rigid: {mass: 1, com: [-0.2, 0, 0], inertia: {Ixx: 0.1, Iyy: 0.1, Izz: 0.1}}
   - name: LINK2
     joint: {type: prismatic, name: JOINT2, damping: 0.1}
     dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
@@ -35,7 +35,7 @@ simulate: {duration: 0.02, step: 0.01}
 statics:
   angles: {JOINT1: [0, 1], JOINT2: [0, 0.1]}
   forces: [[0, 0, 0], [0, 0, -1]]
-  gauges: [{name: LINK1, link: LINK1, x: 0.1}]
+  gauges: [{name: LINK1, link: LINK2, x: 0.1}]
 """
 PLAIN = {"LINK": "body", "JOINT": "turn"}
 

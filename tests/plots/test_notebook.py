@@ -17,7 +17,6 @@ from kronbot.description import read
 from kronbot.errors import UsageError
 from kronbot.plots import notebook
 
-README = Path(__file__).parents[2] / "README.md"
 LIBRARY = Path(kronbot.__file__).parent / "cli" / "explanations" / "topics" / "library.md"
 HOSTILE = "</table><script>alert(1)</script>"
 
@@ -167,10 +166,9 @@ def is_code(block):
 
 
 def cells():
-    """The Python that people are told: each paragraph of the README's block and each block of explain library."""
-    readme = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.M | re.S) if README.exists() else []
+    """The Python that people are told: each block of explain library; the README's is a program of its own."""
     told = re.findall(r"(?:^  .*\n?)+", LIBRARY.read_text(), re.M)
-    return [cell for text in readme for cell in text.split("\n\n")] + [textwrap.dedent(b) for b in told if is_code(b)]
+    return [textwrap.dedent(block) for block in told if is_code(block)]
 
 
 def test_calls_that_explain_library_shows_in_a_line_work(tmp_path, monkeypatch):
@@ -190,7 +188,7 @@ def test_calls_that_explain_library_shows_in_a_line_work(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_notebook_runs_what_readme_and_explain_tell(tmp_path):
+def test_a_notebook_runs_what_explain_tells(tmp_path):
     """Cell by cell in a kernel; at the end of a cell a robot, an answer, its picture and its page show themselves."""
     pytest.importorskip("nbclient")
     import nbformat

@@ -33,7 +33,7 @@ def paths(file):
 
 @pytest.fixture(scope="module")
 def moved():
-    return kronbot.load("canadarm").simulate(duration=0.2, step=0.02)
+    return kronbot.load("khang", order="1").simulate(duration=0.2, step=0.02)
 
 
 @pytest.mark.parametrize(("name", "command"), [rare(*each) if each[0] != "load.svg" else each for each in CAPTIONS])

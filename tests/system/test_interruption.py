@@ -97,6 +97,13 @@ from kronbot.system import interruption
 interruption.PATIENCE = interruption.UNATTENDED = 60  # however busy the machine is
 main()
 """
+ROD = """
+kronbot: 1
+name: rod
+gravity: [0, -9.81, 0]
+links: [{name: rod, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 2, com: [0.5, 0, 0]}}]
+motion: {q1: {type: cycloidal, from: -0.2, to: 1.3, duration: 1.5}}
+"""
 # Says on stdout that the second block of a hundred rows is there, and waits.
 BLOCKS = """
 import os, sys, time
@@ -260,8 +267,9 @@ def test_other_signals_while_it_works(number, command):
 )
 def test_what_there_is_is_kept(solver, moment, signals, tmp_path):
     """The rows so far as valid JSON, marked incomplete."""
-    file = tmp_path / "run.json"
-    command = ["simulate", "puma560", "-q", "--duration", "200000", "--step", "0.2", "--solver"]
+    file, rod = tmp_path / "run.json", tmp_path / "rod.yaml"
+    rod.write_text(ROD[: ROD.index("motion")])
+    command = ["simulate", str(rod), "-q", "--duration", "200000", "--step", "0.2", "--solver"]
     process = started(RUNNING, *command, solver, "-o", str(file))
     time.sleep(moment)
     for number in signals:
@@ -273,7 +281,7 @@ def test_what_there_is_is_kept(solver, moment, signals, tmp_path):
     answer = json.loads(file.read_text())
     assert answer["summary"]["complete"] is False
     assert 0.0 < answer["series"]["t"][-1] < 200000
-    assert [each.name for each in tmp_path.iterdir()] == ["run.json"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["rod.yaml", "run.json"]
 
 
 @pytest.mark.slow
@@ -636,15 +644,6 @@ def test_what_an_inner_run_has_kept_is_not_the_answer():
             pass
         signal.raise_signal(signal.SIGINT)
         pytest.fail("went on")
-
-
-ROD = """
-kronbot: 1
-name: rod
-gravity: [0, -9.81, 0]
-links: [{name: rod, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 2, com: [0.5, 0, 0]}}]
-motion: {q1: {type: cycloidal, from: -0.2, to: 1.3, duration: 1.5}}
-"""
 
 
 @pytest.mark.slow

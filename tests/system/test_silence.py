@@ -24,7 +24,7 @@ QUESTIONS = {
     "cvodes": lambda robot, k: robot.simulate(0.02 * (1 + k % 3), 0.01, solver="cvodes"),
     "dop853": lambda robot, k: robot.simulate(0.02 * (1 + k % 3), 0.01, solver="dop853"),
     "rodas": lambda robot, k: robot.simulate(0.02, 0.01, solver="rodas"),
-    "radau": lambda robot, k: robot.simulate(0.02, 0.01, solver="radau"),
+    "radau": lambda robot, k: robot.simulate(0.002, 0.001, solver="radau", rtol=1e-3),
     "lqr": lambda robot, k: robot.design(lqr=True),
     "poles": lambda robot, k: robot.design(poles=[-1, -2, -3, -4]),
     "modes": lambda robot, k: robot.modes([0.1 * k]),
@@ -69,7 +69,7 @@ LOGS = ("kronbot", "matplotlib", "matplotlib.font_manager", "distributed.client"
 
 def nothing_left(words, threads, turns):
     """Ask so many times, while another thread prints: what it has printed arrives, and nothing is changed."""
-    robot, over, lines = kronbot.load("khang"), threading.Event(), []
+    robot, over, lines = kronbot.load("khang", order="1"), threading.Event(), []
     for word in words:  # what is imported for it may have filters of its own
         QUESTIONS[word](robot, 0)
 
