@@ -40,8 +40,22 @@ POSTURES = HEADER + "1,0,0,0,9.81,30,4\n2,0,0.6,0,8.1,20,5\n3,0,1.1,0,4.4,50,2\n
 
 @pytest.fixture
 def coarse(monkeypatch):
-    """Motions along which gains are wanted to 1e-6 or less are known to less than by default."""
+    """Motions along which gains are wanted to 1e-6 or less are known to less than by default, and gains, too: a
+    fifteenth of this is left."""
     monkeypatch.setattr(design_along, "FINE", Tolerances(1e-8, 1e-10))
+    monkeypatch.setattr(design_along, "CHANGED", 1e-5)
+
+
+@pytest.fixture
+def once(monkeypatch):
+    """Whoever asks again for gains along one motion gets those that were found first."""
+    found, refined = [], design_along._refined
+
+    def first(*given):
+        found.extend([] if found else [refined(*given)])
+        return found[0]
+
+    monkeypatch.setattr(design_along, "_refined", first)
 
 
 @pytest.mark.slow
@@ -77,7 +91,7 @@ def test_gains_of_a_motion_cost_what_they_promise(tmp_path):
 
 
 @pytest.mark.slow
-def test_gains_of_a_period_hold_an_arm_on_its_orbit(tmp_path, coarse):
+def test_gains_of_a_period_hold_an_arm_on_its_orbit(tmp_path, coarse, once):
     """By what the command has written it comes back with the largest multiplier of the loop; without gains beams alone
     would swing."""
     (tmp_path / "bare.yaml").write_text(ARM + REPEATING)
@@ -183,7 +197,7 @@ def test_gains_see_where_stops_begin_and_cease_to_hold(coarse):
 
 
 @pytest.mark.slow
-def test_what_tables_of_gains_smear_where_torques_jump_is_told(coarse):
+def test_what_tables_of_gains_smear_where_torques_jump_is_told(coarse, once):
     """A damped stop asks for 3.3 N at once; without a deviation the arm pays for what a row is late."""
     stop = "limits: [-5, 0.2], stops: {stiffness: 200, damping: 5}"
     moved = "motion: {x: {type: cycloidal, from: 0, to: 0.4, duration: 1.2}}\n"

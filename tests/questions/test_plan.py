@@ -179,11 +179,12 @@ def test_where_the_least_effort_is_lost_the_nearest_to_a_motion_is_told(monkeypa
 
 @pytest.mark.slow
 def test_least_effort_falls_where_that_is_less(unjudged):
-    """The example of the help: it swings up behind; from a smooth motion alone the best nearby takes 3.01 N m."""
-    found = kronbot.load("khang").plan({"qa": 0.5}, duration=2)
+    """The rigid arm of the example of the help: it swings up behind; from a smooth motion alone the best nearby takes
+    3.34 N m."""
+    found = kronbot.load("khang", order="0").plan({"qa": 0.5}, duration=2)
     assert found.summary["complete"] and found.summary["least"] == "effort"
-    assert 0.9 * 0.717 < found.summary["rms_torque.qa"] < 0.717
-    assert found["qa"].min() < -3
+    assert 0.9 * 0.81 < found.summary["rms_torque.qa"] < 0.81
+    assert found["qa"].min() < -2.9
 
 
 @pytest.mark.slow
@@ -332,7 +333,7 @@ def test_what_a_search_has_found_outlasts_later_ones(monkeypatch, coarse):
     left, robot, found = ending(monkeypatch), two(), list[str]()
     steps = 1
     while not found or found[-1] != "effort":
-        steps = 3 * steps
+        steps = 9 * steps
         left[0] = BEGUN + steps
         try:
             found.append(robot.plan({"q1": 1}, duration=1, seconds=60).summary["least"])
