@@ -145,7 +145,7 @@ motion:
 
 
 @pytest.mark.slow
-def test_what_energy_drifts_by_at_the_defaults(interpreted):
+def test_what_energy_drifts_by_at_the_defaults(interpreted, unmeasured):
     """What ``explain integration`` tells of khang, the one of the shipped robots whose default run is above 1e-8."""
     robot = load("khang")
     default, fine = robot.simulate().summary, robot.simulate(rtol=1e-9, atol=1e-11).summary

@@ -12,6 +12,9 @@ import kronbot
 from kronbot.cli.main import run as command_line
 from kronbot.errors import DescriptionError
 from kronbot.mechanics.control.randomness import normal, seeded
+from kronbot.questions import design
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 ARM = boom_and_arm()
 FEEDBACK = "K: gains.csv, estimator: kalman.csv"
@@ -70,22 +73,24 @@ def folder(tmp_path_factory):
     (folder / "bare.yaml").write_text(ARM)
     words = ["--lqr", "--weights", "q1=100,q2=50", "--effort", "q1=0.5,q2=0.5", "--q", "q1=0.4,q2=-0.3"]
     words += ["--noise", "q1=1e-3,q2=1e-3,torque.q1=0.1"]
-    for file, array in (("gains.csv", "gains"), ("kalman.csv", "estimator")):
-        asked = ["design", str(folder / "bare.yaml"), *words, "--array", array, "-o", str(folder / file)]
-        assert command_line(asked) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(design, "LONG", 1)  # nobody asks what they cost
+        for file, array in (("gains.csv", "gains"), ("kalman.csv", "estimator")):
+            asked = ["design", str(folder / "bare.yaml"), *words, "--array", array, "-o", str(folder / file)]
+            assert command_line(asked) == 0
     return folder
 
 
 def loop(folder, more=""):
     file = folder / "arm.yaml"
-    file.write_text(f"{ARM}control: {{state_feedback: {{{FEEDBACK}}}{more}}}\n")
+    file.write_text(f"{ARM}parameters: {{T: 0.05}}\ncontrol: {{state_feedback: {{{FEEDBACK}}}{more}}}\n")
     return kronbot.load(file)
 
 
 @pytest.mark.slow
 def test_poles_are_those_of_the_feedback_and_of_the_filter(folder, unpaid):
     """Separation; and a simulation of the arm near its rest decays as the matrix of the loop says."""
-    design = kronbot.load(folder / "bare.yaml").design(
+    best = kronbot.load(folder / "bare.yaml").design(
         q=AT,
         lqr=True,
         weights={"q1": 100, "q2": 50},
@@ -96,9 +101,9 @@ def test_poles_are_those_of_the_feedback_and_of_the_filter(folder, unpaid):
     found = robot.linearize(q=AT, equilibrium=True, closed_loop=True)
     states = list(found.arrays["A"].rows)
     assert states[6:] == [f"estimate.{name}" for name in states[:6]]
-    wanted = np.concatenate([design["poles"], design["observer_poles"]])
+    wanted = np.concatenate([best["poles"], best["observer_poles"]])
     assert np.sort_complex(found["poles"]) == pytest.approx(np.sort_complex(wanted), rel=1e-5)
-    rest = np.concatenate([[*design.at["q"].values()], np.zeros(3)])
+    rest = np.concatenate([[*best.at["q"].values()], np.zeros(3)])
     away = 1e-5 * np.array([1, 0.02, -2, 0, 0, 0])
     run = robot.simulate(
         duration=1, step=0.05, q=dict(zip(states, (rest + away).tolist()[:3], strict=False)), rtol=1e-11, atol=1e-14
@@ -116,7 +121,8 @@ def test_what_samples_see_converges_to_what_is_seen_all_the_time(folder):
     start = {"q1": 0.41, "q2": -0.3}
     given = {"duration": 0.1, "step": 0.02, "q": start, "start": "equilibrium", "rtol": 1e-8, "atol": 1e-11}
     exact = loop(folder).simulate(**given, solver="rodas")
-    runs = [loop(folder, f", sample_time: {T}").simulate(**given, solver="rodas") for T in (2e-4, 1e-4)]
+    sampled = loop(folder, ", sample_time: T")
+    runs = [sampled.with_parameters(T=T).simulate(**given, solver="rodas") for T in (2e-4, 1e-4)]
     for name in ("q1", "estimate.q1"):
         first, second = ((run[name] - exact[name])[3:] for run in runs)
         assert first / second == pytest.approx([2, 2, 2], rel=0.1)
@@ -126,7 +132,7 @@ def test_what_samples_see_converges_to_what_is_seen_all_the_time(folder):
 def test_samples_that_make_a_loop_grow_are_told_with_their_factor(folder):
     """That of a simulation, in which a pair of poles has outgrown all others: y'' = a y' + b y, sample by sample."""
     T = 0.05
-    robot, start = loop(folder, f", sample_time: {T}"), {"q1": AT["q1"] + 1e-7, "q2": AT["q2"]}
+    robot, start = loop(folder, ", sample_time: T"), {"q1": AT["q1"] + 1e-7, "q2": AT["q2"]}
     told = " ".join(robot.linearize(q=AT, equilibrium=True, closed_loop=True).warnings)
     factor = float(told.partition("by a factor of ")[2].partition(" ")[0])
     run = robot.simulate(q=start, start="equilibrium", duration=20 * T, step=T, rtol=1e-11, atol=1e-15)
@@ -134,7 +140,7 @@ def test_samples_that_make_a_loop_grow_are_told_with_their_factor(folder):
     _, b = np.linalg.solve([[y[-2], y[-3]], [y[-3], y[-4]]], y[-2:][::-1])
     assert np.sqrt(-b) == pytest.approx(factor, rel=2e-3)
     assert "sampled every 0.005 s they are half a sample late, and deviations do not grow" in " ".join(
-        loop(folder, ", sample_time: 0.005").linearize(q=AT, equilibrium=True, closed_loop=True).warnings
+        robot.with_parameters(T=0.005).linearize(q=AT, equilibrium=True, closed_loop=True).warnings
     )
 
 
@@ -244,7 +250,9 @@ def test_what_no_torque_reaches_is_left_alone_by_the_filter_too(base, unpaid):
     so; its poles within what its gains of 1e7 make of a rounding.
     """
     asked = {"lqr": True, "q": {"q2": 0.5}, "noise": {"q1": 1e-4, "q2": 1e-3, "torque.q1": 0.3}}
-    whole, planar = (kronbot.loads(text + base).design(**asked) for text in (WHIPPING, WHIPPING.replace(", w: 1", "")))
+    whole, planar = (
+        kronbot.loads(text + base, order="1").design(**asked) for text in (WHIPPING, WHIPPING.replace(", w: 1", ""))
+    )
     L, names = whole["L"], list(whole.arrays["L"].rows)
     across = [place for place, name in enumerate(names) if ".w" in name]
     assert (

@@ -39,7 +39,7 @@ POSTURES = HEADER + "1,0,0,0,9.81,30,4\n2,0,0.6,0,8.1,20,5\n3,0,1.1,0,4.4,50,2\n
 
 
 @pytest.fixture
-def coarse(monkeypatch):
+def coarse(monkeypatch, unmeasured):
     """Motions along which gains are wanted to 1e-6 or less are known to less than by default, and gains, too: a
     fifteenth of this is left."""
     monkeypatch.setattr(design_along, "FINE", Tolerances(1e-8, 1e-10))
@@ -59,7 +59,7 @@ def once(monkeypatch):
 
 
 @pytest.mark.slow
-def test_gains_of_a_motion_cost_what_they_promise(tmp_path):
+def test_gains_of_a_motion_cost_what_they_promise(tmp_path, unmeasured):
     """In a simulation of the arm itself, from a small deviation; without one it stays on its way."""
     bare = kronbot.loads(ARM + FINITE)
     design = bare.design(motion=True, **GIVEN, deviation={"q1": 2e-4, "q2": -1e-4, "upper.v1_dot": 1e-3})

@@ -669,7 +669,10 @@ def test_the_canadarm_stands_after_a_plan(tmp_path, unjudged):
 
     Within 0.9 of the largest torques of the cycloidal motion, which leaves 6.5 mm: tests/bench/plans.py compares all.
     """
-    text, peaks = kronbot.load(plans.ARM).description.source.text.partition("  - name: wrist")[0], {"q1": 552, "q2": 190}
+    text, peaks = (
+        kronbot.load(plans.ARM).description.source.text.partition("  - name: wrist")[0],
+        {"q1": 552, "q2": 190},
+    )
     goal = dict.fromkeys(peaks, 0.5)
     found = kronbot.loads(text).plan(goal, duration=10, drive="motion", effort_limits=peaks)
     assert found.summary["peak_torque.q2"] > 0.99 * peaks["q2"]
@@ -824,7 +827,7 @@ def coarse(monkeypatch):
 
 
 @pytest.fixture
-def unjudged(coarse, monkeypatch):
+def unjudged(coarse, unmeasured, monkeypatch):
     """What a finer model makes of a plan takes most of its time, and is looked at elsewhere."""
     monkeypatch.setattr(judgement, "judged", lambda *given: {})
 

@@ -15,7 +15,7 @@ from kronbot.mechanics.control.collocation import TIMES
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.questions import judgement, searching
 
-pytestmark = pytest.mark.usefixtures("interpreted")
+pytestmark = pytest.mark.usefixtures("interpreted", "unmeasured")
 
 TWO = """
 kronbot: 1
