@@ -665,7 +665,7 @@ def test_deflections_and_torques_keep_their_limits_between_the_stages(unjudged):
 
 @pytest.mark.slow
 def test_the_canadarm_stands_after_a_plan(tmp_path, unjudged):
-    """Its first two links, from straight to (0.5, 0.5) in 10 s, by two shapes a link; what three leave in the 3 s after.
+    """Its first two links, from straight to (0.5, 0.5) in 10 s, by two shapes each; what three leave in the 3 s after.
 
     Within 0.9 of the largest torques of the cycloidal motion, which leaves 6.5 mm: tests/bench/plans.py compares all.
     """
