@@ -10,7 +10,7 @@ from kronbot.cli.main import run as command_line
 from kronbot.errors import ComputationError, DescriptionError, UsageError
 from kronbot.questions.commanded import commanded
 
-pytestmark = pytest.mark.usefixtures("interpreted")
+pytestmark = pytest.mark.usefixtures("interpreted", "unmeasured")
 
 SLIDER = """
 kronbot: 1

@@ -35,6 +35,6 @@ def test_errors_are_as_large_as_they_say(name, question):
     """True values drawn from the priors: a sum of chi-squares lies within 4 of its standard deviations, and within one
     of what the same draws would make of it were all linear.
     """
-    total, freedom, chance = recoveries.chi_square(recoveries.of(name, question), 6)
+    total, freedom, chance = recoveries.chi_square(recoveries.of(name, question), 3)
     assert abs(total - freedom) < 4 * np.sqrt(2 * freedom)
     assert abs(total - chance) < np.sqrt(2 * freedom)

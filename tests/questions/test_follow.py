@@ -144,7 +144,7 @@ def test_constant_forces_act_on_a_beam_that_follows(coarse):
 
 
 @pytest.mark.slow
-def test_a_path_is_a_file_of_the_command_line(tmp_path, capsys):
+def test_a_path_is_a_file_of_the_command_line(tmp_path, capsys, coarse):
     """Its columns by their header; the answer is a table that drives read, and the zeros an array of it."""
     (tmp_path / "one.yaml").write_text(BOOM)
     t = np.linspace(0, 1, 101)

@@ -849,23 +849,6 @@ def test_plans_of_random_arms_hold_in_an_independent_simulation(tmp_path, unjudg
 
 
 @pytest.mark.slow
-def test_torques_of_an_arm_that_hardly_damps_hold_in_an_independent_simulation(tmp_path, unjudged):
-    """Modes of 8 to 150 rad/s with joints held, damped by 1 %: the file of a plan, by another integrator."""
-    text, goal, duration = random_arm(7)
-    text = text.replace("craig-bampton", "craig-bampton, damping: {ratio: 0.01}")
-    text = text.replace("{stiffness", "{damping: 0.5, stiffness")
-    found = kronbot.loads(text).plan(goal, duration=duration, least="nearest")
-    assert found.summary["complete"] and found.summary["end_error"] < 1e-5
-    write(found, tmp_path / "plan.csv")
-    drives = ", ".join(f"{joint}: {{torque: {{file: plan.csv, steps: true}}}}" for joint in goal)
-    (tmp_path / "arm.yaml").write_text(f"{text}simulate: {{start: equilibrium, drive: {{{drives}}}}}\n")
-    run = kronbot.load(tmp_path / "arm.yaml").simulate(duration, duration / 20, solver="rodas", rtol=1e-7, atol=1e-9)
-    end, start = found.at["goal"], found.at["start"]
-    way = max(abs(end[name] - start[name]) for name in end)
-    assert max(abs(run[name][-1] - end[name]) for name in end) < 2e-5 * way
-
-
-@pytest.mark.slow
 def test_a_joint_passes_through_a_place_on_the_way(unjudged):
     """In the least effort of N steps, the least solution of three equations in them."""
     T, s = 2.0, 0.63

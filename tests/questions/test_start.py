@@ -12,7 +12,7 @@ from kronbot.errors import ComputationError, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.motion.equations import equations
 
-pytestmark = pytest.mark.usefixtures("interpreted")
+pytestmark = pytest.mark.usefixtures("interpreted", "unmeasured")
 
 ARM = """
 kronbot: 1

@@ -154,7 +154,8 @@ def test_eight_shapes_are_the_elastica_to_six_digits():
         assert [end["x"] + 1.3, end["y"], end["rz"]] == pytest.approx([wanted.x, wanted.y, wanted.psi], abs=1e-6), load
 
 
-PRINCETON = [(load, np.radians(angle)) for load in (4.448, 8.896, 13.345) for angle in (0, 15, 45, 75, 90)]
+PRINCETON = [(13.345, np.radians(angle)) for angle in (0, 15, 45, 75, 90)]
+PRINCETON += [(4.448, np.radians(45)), (8.896, np.radians(15))]
 
 
 def princeton(order):

@@ -241,7 +241,8 @@ links:
 def test_a_mode_that_rounding_loses_does_not_take_the_others_along():
     """Eight powers of x are all but dependent; Legendre's polynomials span the same, and are not."""
     powers, well = (
-        loads(SHAPES.replace("COUNT", "8").replace("SHAPE", shape)).modes() for shape in ("polynomial", "legendre")
+        loads(SHAPES.replace("COUNT", "8").replace("SHAPE", shape), order="1").modes()
+        for shape in ("polynomial", "legendre")
     )
     found, error = powers["frequencies_locked"], powers["accuracy_locked"][:, 0]
     assert found[:3] == pytest.approx(well["frequencies_locked"][:3], rel=1e-10)
@@ -252,7 +253,7 @@ def test_a_mode_that_rounding_loses_does_not_take_the_others_along():
 @pytest.mark.parametrize("asked", [rare(lambda robot: robot.modes()), lambda robot: robot.linearize(lock=["q"])])
 def test_frequencies_of_which_rounding_leaves_nothing_say_so(asked):
     """Whether M has a root still, and of how many poles a digit is left, is up to the processor's rounding."""
-    robot = loads(SHAPES.replace("COUNT", "9").replace("SHAPE", "polynomial"))
+    robot = loads(SHAPES.replace("COUNT", "9").replace("SHAPE", "polynomial"), order="1")
     try:
         told = asked(robot).warnings
     except ComputationError as refused:
