@@ -1,5 +1,6 @@
 """The linear solver of statics on robots that have everything: what it leaves out is of the order that is told."""
 
+import casadi
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -44,10 +45,15 @@ def slack(robot, order, rng):
     model = kronbot.loads(to_yaml(robot), order=order).model
     q = undeformed(model, posture)
     words = [f"element {each['name']}" for each in robot["elements"]]
-    found = moving(model, **{word: lambda state, _, word=word: lengths_and_tensions(state)[word] for word in words})
-    lengths = found(q, q, q)
-    for each in robot["elements"]:
-        each["rest"] = float(lengths[f"element {each['name']}"][0])
+
+    def stretched(state, _):
+        found = lengths_and_tensions(state)
+        return casadi.vertcat(*(found[word][0] for word in words))
+
+    for each, length in zip(
+        robot["elements"], np.ravel(moving(model, lengths=stretched)(q, q, q)["lengths"]), strict=True
+    ):
+        each["rest"] = float(length)
     return kronbot.loads(to_yaml(robot), order=order), posture
 
 

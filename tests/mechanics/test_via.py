@@ -225,10 +225,9 @@ STAYED = BOOM.replace("name: hoist, type: spring", "name: hoist, type: tendon").
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ["2", "exact"])
-def test_a_boom_that_a_rope_catches(order):
+def test_a_boom_that_a_rope_catches():
     """Energy and reactions of a flexible one that falls into its hoist over three points."""
-    robot = loaded(STAYED.replace("rest: 4,", "rest: 4.9,"), order)
+    robot = loaded(STAYED.replace("rest: 4,", "rest: 4.9,"), "exact")
     answer = robot.simulate(
         q=[0.4, -0.3], duration=0.3, step=0.025, rtol=1e-10, atol=1e-11, outputs=["reaction:tilt", "spring:tilt"]
     )

@@ -357,13 +357,14 @@ def test_pictures_of_robots_that_ship(name, asked, picture):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "order"), [("torso", "0"), ("spin-up", "2")])
-def test_pictures_along_a_motion(name, order, picture):
-    robot = shipped(name, order)
-    result = floquet.linearize_along(robot, None, None if name == "torso" else 2.0, None, None, lambda share: None)
+@pytest.mark.parametrize("periodic", [True, False])
+def test_pictures_along_a_motion(periodic, picture):
+    turning = f"{robots_in_tests.BOOM}motion: {{q1: {{type: sinusoid, amplitude: 0.3, frequency: 3}}}}\n"
+    robot = robots_in_tests.model(turning, "1") if periodic else shipped("spin-up")
+    result = floquet.linearize_along(robot, None, None if periodic else 2.0, None, None, lambda share: None)
     figure = picture(linearize.draw, result)
     demand_sound(figure)
-    assert ("Floquet multipliers" in " ".join(panels(figure))) == (name == "torso")
+    assert ("Floquet multipliers" in " ".join(panels(figure))) == periodic
 
 
 @pytest.mark.parametrize(("suffix", "head"), [rare("png", b"\x89PNG"), ("svg", b"<?xml"), rare("pdf", b"%PDF")])
