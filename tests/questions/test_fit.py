@@ -314,8 +314,8 @@ def test_robust_losses_leave_out_what_is_wrong(arm, measured):
            for each, answer in (("plain", plain), ("robust", robust))}  # fmt: skip
     assert off["robust"] < 2e-4 < 1e-3 < off["plain"]
     assert any("outlying rows: 4, 18" in each for each in robust.warnings)
-    for loss in ("huber", "cauchy"):  # outliers are no noise
-        answer = robot.fit(data, estimate=names, sigma={"position": 1e-4}, loss=loss)
+    huber = robot.fit(data, estimate=names, sigma={"position": 1e-4}, loss="huber")
+    for answer in (huber, robust):  # outliers are no noise
         assert 0.75 < answer.summary["noise_factor"] < 1.25
 
 

@@ -67,10 +67,11 @@ def just_loaded(*overrides):
 def test_other_values_are_those_of_a_robot_that_was_just_loaded(solver):
     """To the last bit, whatever was asked before: values of every kind, a folded angle, another duration and start."""
     robot = kronbot.loads(ARM)
-    for values in VALUES:
+    other = {"duration": 0.037, "step": 0.02, "q": {"q1": 0.3}, "qd": {"upper.v1": 0.1}}
+    for values, asked in zip(VALUES, ([{}, other], [{}], [other]), strict=True):
         robot = robot.with_parameters(**values)
         fresh = just_loaded(*robot.description.overrides.items())
-        for more in ({}, {"duration": 0.037, "step": 0.02, "q": {"q1": 0.3}, "qd": {"upper.v1": 0.1}}):
+        for more in asked:
             assert robot.simulate(solver=solver, **more).to_dict() == fresh.simulate(solver=solver, **more).to_dict()
 
 
