@@ -162,7 +162,7 @@ def test_a_muscle_moves_what_floats_and_no_momentum():
     """Energy with a force in time, a damper, a stop and a base that moves."""
     afloat = Path(__file__).parents[1] / "data" / "afloat.yaml"
     with policy.native("off"):
-        run = kronbot.load(str(afloat), order=1).simulate(0.5, 0.05, rtol=1e-10, atol=1e-12)
+        run = kronbot.load(str(afloat), order=1).simulate(0.5, 0.05, rtol=1e-10, atol=1e-12, solver="dop853")
     assert run.summary["energy_drift"] < 1e-8 and run.summary["stop_events"] > 0
     assert np.abs(run["q"]).max() > 0.1 and run.summary["angular_momentum_change"] < 1e-9
 

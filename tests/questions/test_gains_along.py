@@ -1,6 +1,7 @@
 """Gains over time and from posture to posture: what the files do in simulations, against integrators of their own."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,6 +45,17 @@ def coarse(monkeypatch, unmeasured):
     fifteenth of this is left."""
     monkeypatch.setattr(design_along, "FINE", Tolerances(1e-8, 1e-10))
     monkeypatch.setattr(design_along, "CHANGED", 1e-5)
+
+
+@pytest.fixture
+def explicit(monkeypatch):
+    """Motions by the integrator whose steps are looked at for contacts whole: CVODES has shorter ones, in parts."""
+    simulate = design_along.simulate
+
+    def by_another(robot, run, progress):
+        return simulate(robot, replace(run, solver="dop853"), progress)
+
+    monkeypatch.setattr(design_along, "simulate", by_another)
 
 
 @pytest.fixture
@@ -180,7 +192,7 @@ def test_a_stop_of_the_only_coordinate_has_instants():
 
 
 @pytest.mark.slow
-def test_gains_see_where_stops_begin_and_cease_to_hold(coarse):
+def test_gains_see_where_stops_begin_and_cease_to_hold(coarse, explicit):
     """They push from depth 0, where rates of deviations y jump by -c y / m, until their force is 0."""
     stop, damping = "limits: [-5, 0.2], stops: {stiffness: 200, damping: c}", 5.0
     found = kronbot.loads(SLIDER.replace("PART", stop)).with_parameters(c=damping).design(lqr=True, motion=True)
@@ -197,7 +209,7 @@ def test_gains_see_where_stops_begin_and_cease_to_hold(coarse):
 
 
 @pytest.mark.slow
-def test_what_tables_of_gains_smear_where_torques_jump_is_told(coarse, once):
+def test_what_tables_of_gains_smear_where_torques_jump_is_told(coarse, explicit, once):
     """A damped stop asks for 3.3 N at once; without a deviation the arm pays for what a row is late."""
     stop = "limits: [-5, 0.2], stops: {stiffness: 200, damping: 5}"
     moved = "motion: {x: {type: cycloidal, from: 0, to: 0.4, duration: 1.2}}\n"
@@ -211,7 +223,7 @@ def test_what_tables_of_gains_smear_where_torques_jump_is_told(coarse, once):
 
 
 @pytest.mark.slow
-def test_gains_see_a_stop_that_throws_back_what_is_behind_a_shaft(coarse):
+def test_gains_see_a_stop_that_throws_back_what_is_behind_a_shaft(coarse, explicit):
     """Its damper jolts a mass that no motion gives: two constant plants and a jump, at instants of an own orbit."""
     shaft = "rotor_inertia: 0.5, elastic: {stiffness: 300, damping: 6}"
     stop = "limits: [-5, 0.2], stops: {stiffness: 200, damping: 5}"
