@@ -10,7 +10,7 @@ from thinned import rare, thinned
 from kronbot.cli.main import run
 from kronbot.mechanics.static.small import beyond_small
 
-pytestmark = pytest.mark.usefixtures("interpreted")
+pytestmark = pytest.mark.usefixtures("interpreted", "unmeasured")
 
 ARM = """
 kronbot: 1
