@@ -106,7 +106,7 @@ def test_stacker():
         np.testing.assert_allclose(mine, theirs, rtol=1e-13, atol=1e-13)
 
 
-@drawn(5, 10, st.data())
+@drawn(5, 8, st.data())
 def test_frames_are_products_of_four_by_four_matrices(data):
     """Rigid chains: both DH conventions and poses, multiplied out one elementary motion at a time."""
     robot = data.draw(robots(flexible=False, trees=False))
@@ -484,7 +484,7 @@ def test_mass_matrix_of_the_bare_beam_is_that_of_the_robot():
 # --------------------------------------------------------------------------------------- random robots
 
 
-@drawn(1, 3, st.data())
+@drawn(1, 2, st.data())
 def test_power_is_the_rate_of_energy(data):
     """d(T + V)/dt = tau qd - qd D qd along any motion, for every order."""
     robot, order = data.draw(robots()), data.draw(st.sampled_from([0, 1, 2, "exact"]))
@@ -500,7 +500,7 @@ def test_power_is_the_rate_of_energy(data):
     assert abs(central(energy, 2e-3) - power) < 2e-8 * scale
 
 
-@drawn(2, 4, st.data())
+@drawn(2, 3, st.data())
 def test_random_robots_are_sound(data):
     """M is positive definite and gives T; forward undoes inverse; Jacobians are rates of the pose; enough nodes."""
     robot = data.draw(robots())
@@ -526,7 +526,7 @@ def test_random_robots_are_sound(data):
     assert error < 1e-11 * (1 + np.abs(reference).max() + np.abs(mass).max())
 
 
-@drawn(2, 6, robots())
+@drawn(2, 4, robots())
 def test_yaml_text_says_the_same(robot):
     text = to_yaml(robot)
     assert yaml.safe_load(text) == robot

@@ -69,7 +69,7 @@ def answers(robot):
     ]
 
 
-def learnt(text=ARM, ask=lambda robot: robot.jacobian(), settings=(), order="2"):
+def learnt(text=ARM, ask=lambda robot: robot.jacobian(), settings=(), order="1"):
     """What a process leaves that builds a robot and asks it; its answer."""
     memory, given = Memory(begun=True), dict(settings)
     model = memory.built(description.load(source(text), given), given, order)
@@ -78,13 +78,13 @@ def learnt(text=ARM, ask=lambda robot: robot.jacobian(), settings=(), order="2")
     return found
 
 
-def recalled(text=ARM, settings=(), order="2"):
+def recalled(text=ARM, settings=(), order="1"):
     return Memory(begun=True).recall(source(text), dict(settings), order)
 
 
 def entry(folder):
     """That which is found by the text."""
-    key, _ = next(remembered._keys(source(), {}, "2"))
+    key, _ = next(remembered._keys(source(), {}, "1"))
     return folder / f"{key}.robot"
 
 
@@ -102,7 +102,7 @@ def test_answers_with_other_values_are_those_of_a_fresh_robot():
     """Than it was asked everything with."""
     learnt(ask=answers)
     other = Robot(recalled()).with_parameters(EI=30, mass=0.5)
-    fresh = kronbot.loads(ARM, parameters={"EI": 30, "mass": 0.5})
+    fresh = kronbot.loads(ARM, parameters={"EI": 30, "mass": 0.5}, order="1")
     assert answers(other) == answers(fresh)
 
 
@@ -137,7 +137,7 @@ def test_what_is_known_grows(folder):
     learnt()
     before = entry(folder).stat().st_mtime_ns, entry(folder).stat().st_size
     memory = Memory(begun=True)
-    known = Robot(memory.recall(source(), {}, "2"))
+    known = Robot(memory.recall(source(), {}, "1"))
     known.jacobian()
     memory.keep()
     os.utime(entry(folder), ns=(before[0], before[0]))
@@ -153,8 +153,8 @@ def test_other_robots_orders_versions_and_policies_are_not_met(monkeypatch):
     learnt()
     assert recalled() is not None
     assert recalled(ARM.replace("0.4", "0.5")) is None
-    assert recalled(order="1") is None
-    assert Memory().recall(source(), {}, "2") is None  # the library
+    assert recalled(order="2") is None
+    assert Memory().recall(source(), {}, "1") is None  # the library
     with policy.native("off"):
         assert recalled() is None
     for name in ("__version__", "SETTINGS"):
@@ -201,12 +201,12 @@ def test_other_values():
     learnt()
     for settings in ({"EI": "35"}, {"turn": "pi/2"}):
         known = recalled(settings=settings)
-        fresh = kronbot.loads(ARM, parameters=settings)
+        fresh = kronbot.loads(ARM, parameters=settings, order="1")
         assert dict(known.description.values) == dict(fresh.description.values)
         assert Robot(known).modes().to_dict() == fresh.modes().to_dict()
     wrong = Memory(begun=True)
     with pytest.raises(kronbot.errors.UsageError, match="unknown parameter"):
-        wrong.recall(source(), {"EJ": "1"}, "2")
+        wrong.recall(source(), {"EJ": "1"}, "1")
     learnt(settings={"EI": "40"})
     assert recalled(settings={"EI": "40"}).description.overrides == {"EI": "40"}
 
@@ -224,12 +224,12 @@ def test_files_that_differ_in_values_alone():
     for old, new, same in (("mass: 0.4", "mass: 0.6", True), ("name: arm\n", "name: arm  # mine\n\n", True),
                            ("payload: {mass: 0.2", "payload: {mass: 0.21", False)):  # fmt: skip
         text = ARM.replace(old, new)
-        assert memory.recall(source(text), {}, "2") is None
-        other = Robot(memory.built(description.load(source(text), {}), {}, "2"))
+        assert memory.recall(source(text), {}, "1") is None
+        other = Robot(memory.built(description.load(source(text), {}), {}, "1"))
         assert other.description.source.text == text
         found = few(other)
         assert (Structure.made == made) == same
-        assert found == few(kronbot.loads(text))
+        assert found == few(kronbot.loads(text, order="1"))
         made = Structure.made
 
 
@@ -239,14 +239,14 @@ def test_robots_with_tables_are_built_anew(tmp_path, folder):
     text = ARM.replace("{type: sinusoid, amplitude: 0.01, frequency: 20}", "{type: table, file: q.csv}")
     place = Source("arm.yaml", text, tmp_path)
     memory = Memory(begun=True)
-    memory.built(description.load(place, {}), {}, "2")
+    memory.built(description.load(place, {}), {}, "1")
     memory.keep()
     assert not folder.exists()
 
 
 def forged(content):
     """An entry of such content with the right digest, in the place of what was learnt."""
-    key, _ = next(remembered._keys(source(), {}, "2"))
+    key, _ = next(remembered._keys(source(), {}, "1"))
     with Cache(remembered_folder()) as cache, cache.turn(key, 1), cache.build_folder(key) as place:
         cache.store(key, content, place, "robot")
 
@@ -376,7 +376,7 @@ def test_many_at_once(folder):
         assert all(each is not None for each in threads.map(lambda _: recalled(), range(8)))
     assert not list(folder.glob("build-*"))
     entry(folder).unlink()
-    key, _ = next(remembered._keys(source(), {}, "2"))
+    key, _ = next(remembered._keys(source(), {}, "1"))
     with Cache(folder) as cache, cache.turn(key, 1):
         learnt()
     assert recalled() is None

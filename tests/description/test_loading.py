@@ -910,7 +910,7 @@ print([name for name in {HEAVY} if name in sys.modules])
     assert (run.stdout, run.stderr) == (f"{len(EXPECTED)}\n[]\n", "")
 
 
-@drawn(40, 150, st.data())
+@drawn(40, 95, st.data())
 def test_any_damage_to_a_file_is_reported_and_never_a_traceback(data):
     """Replace, drop or add a piece of a right file: it loads, or every mistake has a place inside the file."""
     pieces = re.split(r"([\s,:{}\[\]]+)", CANADARM)

@@ -671,7 +671,7 @@ def check_names(names, robot):
             assert (link.name, link.joint.name) == (name, name)
 
 
-@drawn(8, 30, st.lists(any_text(1, 12, printable=True), min_size=2, max_size=6), any_text(1, 12, printable=True))
+@drawn(8, 19, st.lists(any_text(1, 12, printable=True), min_size=2, max_size=6), any_text(1, 12, printable=True))
 def test_any_names_make_a_robot_that_loads(names, robot):
     names = printed(names)
     assume(len(names) > 1 and robot.strip() and robot.replace("\n", "").isprintable())

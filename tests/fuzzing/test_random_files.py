@@ -40,7 +40,7 @@ def test_seeded_mutations_on_the_command_line(count, worker, tmp_path):
     assert wrong == {}
 
 
-@drawn(12, 45, strategies.robot_files() | strategies.files_with_any_text())
+@drawn(12, 29, strategies.robot_files() | strategies.files_with_any_text())
 def test_any_file_loads_or_is_refused(content):
     """Nothing but a description error comes out, and its places are in the file."""
     try:

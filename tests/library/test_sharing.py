@@ -72,9 +72,9 @@ def test_one_robot_in_many_threads(switching):
         "statics": lambda robot, k: robot.statics([0.1], forces=[[0, -k, 0]]),
         "modes": lambda robot, k: robot.modes([0.1 * k]),
     }
-    alone = kronbot.load("khang")
+    alone = kronbot.load("khang", order="1")
     wanted = {(word, k): json.dumps(ask(alone, k).to_dict()) for word, ask in asks.items() for k in range(THREADS)}
-    shared, found, together = kronbot.load("khang"), {}, threading.Barrier(THREADS)
+    shared, found, together = kronbot.load("khang", order="1"), {}, threading.Barrier(THREADS)
 
     def work(k):
         together.wait()

@@ -35,7 +35,7 @@ EVERYTHING = (
 )
 
 
-@drawn(2, 4, *EVERYTHING)
+@drawn(2, 3, *EVERYTHING)
 def test_linear_models_are_derivatives_of_the_lagrangian(robot, order, seed):
     """M_L, D_L, K_L about any motion by central differences of the forces that the oracle needs for it."""
     q, qd, qdd = random_state(robot, order, seed)

@@ -1,5 +1,7 @@
 """What integrators owe to a run: they stop at corners, look where they are asked to and step as they would anyway."""
 
+import itertools
+
 import numpy as np
 import pytest
 from casadi import SX, vertcat
@@ -28,7 +30,9 @@ links:
 """
 # Radau's steps are cheap where they are few.
 LARGEST = "largest_energy", "energy_imbalance", "energy_drift", "peak_"
-OFTEN = thinned([*INTEGRATORS], ["cvodes", "rodas", "dop853"])
+QUICK = ["cvodes", "rodas", "dop853"]
+OFTEN = thinned([*INTEGRATORS], QUICK)
+MOTIONS = [((4.105, 0.007522), (0, 0.3)), ((-1.7, 1.7123), (0, 0.3)), ((0, 0.3), (0.1, 0.2))]
 BEAM = "    flexible: {mass: 1, EI: {z: 30}, modes: {v: 2}}\n"
 PENDULUM = (
     ROTOR.replace("[0, 0, 0]\nlinks", "[0, -9.81, 0]\nlinks").replace("mass: 0,", "mass: 1,").replace(": 2", ": 0")
@@ -177,7 +181,7 @@ def test_runs_shorter_than_the_tolerances_know(solver, duration):
     assert np.abs(answer.series["q1"] - wanted).max() <= 2e-3 * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("solver", OFTEN)
+@pytest.mark.parametrize("solver", QUICK)
 def test_the_energy_is_watched_between_rows(solver):
     """A swing out and back, of one row at its end: the energy that went through it is that of any rows."""
     robot = driven(ROTOR, "{q1: {type: sinusoid, amplitude: 1, frequency: pi, phase: -pi/2, offset: 1}}")
@@ -255,8 +259,7 @@ simulate:
 """
 
 
-@pytest.mark.parametrize("solver", OFTEN)
-@pytest.mark.parametrize("motions", [((4.105, 0.007522), (0, 0.3)), ((-1.7, 1.7123), (0, 0.3)), ((0, 0.3), (0.1, 0.2))])
+@pytest.mark.parametrize(("motions", "solver"), [*itertools.product(MOTIONS, QUICK), rare(MOTIONS[0], "radau")])
 def test_the_step_behind_a_corner_sees_nothing_of_before(motions, solver):
     """Motors of 1 kg, behind which springs are next to nothing, move 1 m by cubics: (6 - 12 u)/T^2 N at (t - s)/T = u.
     In doubles (4.105 + T) - 4.105 < T; from -1.7 s on a motion counts more coarsely than the run does; and 0.3 s and
@@ -294,7 +297,7 @@ def test_accounts_that_are_unseen_change_no_step(solver):
     assert steps[1] == pytest.approx(steps[0], rel=0.01)
 
 
-@pytest.mark.parametrize("solver", OFTEN)
+@pytest.mark.parametrize("solver", QUICK)
 def test_progress_is_even_whatever_the_rows(solver, monkeypatch):
     """One row at the end: the shares told go up in small steps."""
     monkeypatch.setattr(one_step, "PAUSE", 0.0)
