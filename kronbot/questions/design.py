@@ -44,7 +44,7 @@ from kronbot.model.robot import Robot
 from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.at_rows import at_rows
 from kronbot.questions.closed_loop import MARGINS, controls, margin_numbers
-from kronbot.questions.costs import UNPAID, cost, paid
+from kronbot.questions.costs import UNPAID, cost, paid, told_of_cost
 from kronbot.questions.designed_poles import both, in_words, reached_of, told_of_passive, told_of_poles, told_poles
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
@@ -273,7 +273,8 @@ def _costs(
         return costs, [f"the robot itself does not come back from the deviation: {error}"], None
     x = np.column_stack([rows[name] for name in states]) - np.concatenate([found.point.q, 0 * found.point.q])
     tau = np.column_stack([rows[name] for name in inputs]) - np.asarray(found.point.tau)
-    return {**costs, "cost_simulated": cost(rows["t"], x, tau, Q, R)}, [], None
+    simulated = cost(rows["t"], x, tau, Q, R)
+    return {**costs, "cost_simulated": simulated}, told_of_cost(float(start @ P @ start), simulated), None
 
 
 def with_gains(robot: Robot, gains: NamedArray) -> Robot:

@@ -23,7 +23,7 @@ from kronbot.mechanics.multibody.recursion import demand_inertia, forward_dynami
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
-from kronbot.questions.costs import UNPAID, cost, paid
+from kronbot.questions.costs import UNPAID, cost, paid, told_of_cost
 from kronbot.questions.design import Wish, away, design, weighing, with_gains
 from kronbot.questions.elements import demand_constant
 from kronbot.questions.keeping import kept
@@ -100,7 +100,7 @@ def _design_along(robot: Robot, wish: Wish, progress: Callable[[float], None], m
         summary["largest_multiplier"] = float(np.abs(np.linalg.eigvals(plant.closed(K))).max())
     else:
         try:
-            summary |= paid(lambda: _simulated(robot, arrays["gains"], pieces, start, (Q, R, P[-1]), told))
+            summary |= paid(lambda: _simulated(robot, arrays["gains"], pieces, start, (Q, R, P), told))
         except Interrupted as error:
             stopped = error
             summary |= UNPAID
@@ -261,7 +261,7 @@ def _simulated(
     told: list[str],
 ) -> dict[str, Scalar]:
     """The cost that the robot itself pays from a deviation at the start, and what coming back costs from its end."""
-    (Q, R, last), nominal, fed = weights, pieces.way, with_gains(robot, gains)
+    (Q, R, P), nominal, fed = weights, pieces.way, with_gains(robot, gains)
     end = float(nominal.times[-1])
 
     def paid(begin: Array) -> float:
@@ -270,7 +270,7 @@ def _simulated(
         series = simulate(fed, run, lambda share: None).whole().series
         x = np.column_stack([series[name] for name in (gains.columns or ())[1:]]) - nominal.states
         u = np.column_stack([series[f"torque.{joint.name}"] for joint in robot.joints]) - nominal.tau
-        return cost(nominal.times, x, u, Q, R) + float(x[-1] @ last @ x[-1])
+        return cost(nominal.times, x, u, Q, R) + float(x[-1] @ P[-1] @ x[-1])
 
     try:
         whole = paid(nominal.states[0] + start)
@@ -285,4 +285,5 @@ def _simulated(
             f"{alone:.2g} of cost_simulated is there without any deviation: contacts or corners of the motion make "
             f"torques jump at {times}, and what stands in rows goes smoothly from one to the next"
         )
+    told += told_of_cost(float(start @ P[0] @ start), whole - alone)
     return {"cost_simulated": whole}

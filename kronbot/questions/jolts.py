@@ -14,6 +14,8 @@ from kronbot.model.robot import Robot
 PURPOSE = "simulate"
 # The rates of a motion in so many rows tell what is a rate at its beginning, and what is rounding.
 ROWS, SHARE = 17, 1e-9
+# What is as near as this (rad or m) to a posture stands there.
+NEAR = 1e-6
 
 
 def told_of_jolts(robot: Robot, driven: Drives, duration: float) -> list[str]:
@@ -48,10 +50,21 @@ def told_of_jolts(robot: Robot, driven: Drives, duration: float) -> list[str]:
     return told
 
 
-def told_of_gains(robot: Robot, driven: Drives) -> list[str]:
-    """Motions of the file that nobody follows, since a state feedback holds one posture, in words."""
+def told_of_gains(robot: Robot, driven: Drives, duration: float) -> list[str]:
+    """Motions of the file that nobody follows, since a state feedback holds one posture, in words; of those that leave
+    it within a run (s)."""
     said, feedback = robot.file.control.state_feedback, driven.controllers.feedback
-    if said is None or feedback is None or not (names := feedback.left_alone):
+    if said is None or feedback is None or not feedback.left_alone:
+        return []
+
+    def ways() -> tuple[dict[str, SX], dict[str, SX]]:
+        t = SX.sym("t")
+        pairs = {name: (robot.motions[name], feedback.commanded(name)) for name in feedback.left_alone}
+        places = {name: [each.derivatives(t)[0] for each in pair] for name, pair in pairs.items()}
+        return {"t": t}, {"t": t} | {name: moved - held for name, (moved, held) in places.items()}
+
+    found = traced(robot, "left alone", PURPOSE, ways).rows(np.linspace(0, duration, ROWS))
+    if not (names := [name for name in feedback.left_alone if np.abs(found[name]).max() > NEAR]):
         return []
     own, whose = ("the motion", "is") if len(names) == 1 else ("the motions", "are")
     return [

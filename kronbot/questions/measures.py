@@ -19,6 +19,7 @@ from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.mechanics.motion.settling import (
     BETWEEN,
     MOST,
+    Residual,
     between,
     finer,
     missed,
@@ -159,7 +160,7 @@ def after_motion(
         settled = settling_time(samples.times, off, own, vibrating.swing(own)) if resting else None
         found |= {} if settled is None else {"settling_time": settled}
         if let_go and not left.known:
-            told = _told_of_unknown(left.slow, left.error, times[alone])
+            told = _told_of_unknown(left, times[alone])
         elif let_go:
             found["residual_amplitude"] = float(off[samples.times >= times[alone][0]].max())
         for k, line in enumerate(left.lines if let_go and not left.slow else [], 1):
@@ -187,10 +188,10 @@ def _error(tolerances: Tolerances, step: float, values: Array, rates: Array) -> 
     return of_values + step * of_rates
 
 
-def _told_of_unknown(slow: float, error: float, times: Array) -> list[str]:
-    """That the place of rest is not known, but for an ``error``: of what swings so slowly (rad/s), and how long a run
-    may tell it, or, where that is 0 or the run is as long, of what creeps."""
-    told, watched = "residual_amplitude is left out: ", float(times[-1] - times[0])
+def _told_of_unknown(left: Residual, times: Array) -> list[str]:
+    """That the place of rest is not known, but for an error smaller than the way: of what swings slowly, and how long a
+    run may tell it, or, where nothing does or the run is as long, of what creeps."""
+    slow, told, watched = left.slow, "residual_amplitude is left out: ", float(times[-1] - times[0])
     if slow and watched < ENOUGH * 2 * math.pi / slow:
         period = 2 * math.pi / slow
         enough = rounded(float(times[0]) + ENOUGH * period)
@@ -199,8 +200,9 @@ def _told_of_unknown(slow: float, error: float, times: Array) -> list[str]:
             f"not tell how far; a duration of {enough} s may (explain measures)"
         ]
     return [
-        f"{told}{watched:.3g} s behind the motion do not tell where the endpoint comes to rest, but for {error:.1g} m; "
-        "a longer duration may (explain measures)"
+        f"{told}{watched:.3g} s behind the motion do not tell where the endpoint comes to rest"
+        + (f", but for {left.error:.1g} m" if left.error < left.amplitude else "")
+        + "; a longer duration may (explain measures)"
     ]
 
 

@@ -162,7 +162,8 @@ def begun_of(robot: Robot, run: Run, system: Equations, solver: Integrator) -> B
     """The run at its start, where the integrator is, too."""
     parameters = robot.parameters
     given = [np.ravel([each for _, each in run.loads])] if run.loads else []
-    unmoved = [*told_of_jolts(robot, system.drives, run.duration), *told_of_gains(robot, system.drives)]
+    unmoved = told_of_jolts(robot, system.drives, run.duration)
+    unmoved += told_of_gains(robot, system.drives, run.duration)
     report = traced(robot, ("report", which(run), run.outputs), PURPOSE, lambda: report_of(system, run.outputs))
     key, end = ("corners", run.duration), run.duration
     at = stops(end, robot.own(key, lambda: system.corners(parameters, end, PURPOSE)))

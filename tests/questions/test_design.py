@@ -112,6 +112,19 @@ def test_costs_predicted_and_simulated_meet_for_small_deviations(arm, best):
     assert near["cost_simulated"] == pytest.approx(near["cost_predicted"], rel=1e-3)
 
 
+@pytest.mark.parametrize(("away", "back"), [(3.0, True), (3.5, False)])
+def test_a_pendulum_that_goes_over_the_top_does_not_come_back(away, back):
+    """It hangs then a turn away, where weak gains pull in vain: the cost of that is told."""
+    pendulum = kronbot.loads(
+        "kronbot: 1\nname: pendulum\ngravity: [9.81, 0, 0]\nlinks:\n  - {name: rod, joint: {type: revolute, name: q1, "
+        "damping: 0.1}, pose: {}, rigid: {mass: 1, com: [0.5, 0, 0], inertia: {Izz: 0.1}}}\n"
+    )
+    found = pendulum.design(lqr=True, deviation={"q1": away}, effort={"q1": 100})
+    paid = found.summary["cost_simulated"] / found.summary["cost_predicted"]
+    assert (paid < 2) == back
+    assert [f"pays {paid:.2g} times what its linear model" in each for each in found.warnings] == [True] * (not back)
+
+
 def test_the_file_of_gains_is_the_loop(arm, best, tmp_path, capsys):
     """Written by the command, read by control:, its poles are those of the design."""
     (tmp_path / "bare.yaml").write_text(ARM)

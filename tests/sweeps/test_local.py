@@ -319,6 +319,34 @@ def test_a_driver_that_ends_while_a_process_starts(how):
     assert done.returncode != 0
 
 
+HEARING = """
+import os, signal, sys, time
+from multiprocessing.context import SpawnProcess
+sys.path.insert(0, sys.argv[1])
+from sweeps.cheap import Cheap, swept
+start, begun = SpawnProcess.start, []
+
+def started(process):
+    start(process)
+    begun.append(process)
+    for _ in range(30):
+        time.sleep(0.01)
+        os.kill(process.pid, signal.SIGINT)
+
+SpawnProcess.start = started
+rows = b"".join(done.text for done in swept(Cheap(), {"EI": [1, 2]}, 2).chunks()).splitlines()
+print(len(rows), "rows by", len(begun))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals of POSIX")
+def test_no_process_hears_a_ctrl_c_while_it_starts():
+    """The first neither, with which a process of multiprocessing's own begins: the driver alone tells of it."""
+    command = [sys.executable, "-c", HEARING, str(HERE)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2 rows by 2\n", "")
+
+
 @pytest.mark.slow
 def test_sweeps_of_several_threads_leave_the_program_as_it_is(monkeypatch):
     """What processes begin with is that of the whole program, and comes back as it was."""

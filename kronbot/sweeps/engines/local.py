@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import field
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from types import ModuleType, TracebackType
@@ -183,11 +184,24 @@ def _plain_start() -> Iterator[None]:
     """A process that begins in here runs nothing of the main program, hears no Ctrl-C and computes on one thread."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
-    masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
-        with for_now(_SURROUNDINGS):
+        with for_now(_SURROUNDINGS), _deaf():
             yield
     finally:
         sys.modules["__main__"] = main
-        if masked is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """No Ctrl-C is heard in here, nor by processes that begin, until they have handlers of their own."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    # multiprocessing's own process, which begins with the first of these, would unblock the signal for them.
+    resource_tracker.ensure_running()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
