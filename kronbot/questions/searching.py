@@ -113,10 +113,9 @@ class Search:
         try:
             return collocated(arms, wanted, intervals, before, self.watch)
         except (ComputationError, Interrupted) as error:
-            if (reached := cast("Plan | None", error.partial)) is not None:
-                best = self.best
-                if best is None or (best.run is None and reached.missed < best.plan.missed):
-                    self._take(Candidate(reached, wish))
+            reached, best = cast("Plan | None", error.partial), self.best
+            if reached is not None and (best is None or (best.run is None and reached.missed < best.plan.missed)):
+                self._take(Candidate(reached, wish))
             raise
 
     def _because(self, robots: Sequence[Robot], wish: Wish, error: ComputationError) -> ComputationError:
@@ -234,6 +233,8 @@ class Search:
     def _first(self, arms: Sequence[Arm], wanted: Wanted, near: Plan | None, wish: Wish, robot: Robot) -> Plan:
         """The best on the first mesh. Least effort of torques, which is in many places, is sought from one ``near`` and
         from where the arm falls."""
+        if wanted.whenever and near is None:  # at instants that are given first: from too far away it goes astray
+            near = self._collocated(arms, replace(wanted, whenever=False), INTERVALS, None, wish)
         starts, found, lost = [near], list[Plan](), list[ComputationError]()
         if near is not None and wanted.least == "effort":
             nearest = replace(wanted, least="nearest", whenever=False)
@@ -263,8 +264,7 @@ class Search:
         runs = [judgement.under(each, plan, wish, finer, self.watch) for each in robots]
         ways = [judgement.ways(arm, each, wish) for arm, each in zip(arms, robots, strict=True)]
         strayed = [judgement.strayed(each, run, plan, wish, ways[0]) for each, run in zip(robots, runs, strict=True)]
-        still = np.zeros(robots[0].n)
-        ends = plan.ends if wish.least == "residual" else [(arm.goal, still) for arm in arms]
+        ends = plan.ends if wish.least == "residual" else [(arm.goal, 0 * arm.goal) for arm in arms]
         missed = max(*map(judgement.missed, arms, robots, runs, ends, ways), *strayed)
         rests = map(judgement.ended, robots, runs)
         left = [float(a.residual.energy(*end)) for a, end in zip(arms, rests, strict=True) if a.residual]
