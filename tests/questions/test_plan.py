@@ -286,14 +286,24 @@ def test_a_search_that_has_so_many_seconds_keeps_the_best_so_far(monkeypatch, tm
 
 def test_an_iteration_whose_intervals_last_no_time_is_no_answer(monkeypatch):
     """Bounds of the unknown lengths may be missed on the way."""
-    left = ending(monkeypatch)
-    left[0], places = BEGUN + 37, {"q1": 3 * [3, -3]}
-    with pytest.raises(Interrupted, match="after 37 iterations on 40 intervals, before there was any answer"):
-        two("").plan({"q1": 1}, shortest=True, effort_limits={"q1": 1}, through=places, seconds=60)
-    left[0] = 0
+    robot, one, left = model(TWO.replace("ELASTIC", "")), np.ones(1), [10 + 37 + 1]
+    through = [(np.nan, each * one) for each in 3 * [3, -3]]
+    wish = judgement.Wish(0 * one, one, -one, one, None, "time", through=through, whenever=True)
+    arm = posed.arm(robot, wish)
+    wanted = replace(posed.wanted(robot, wish, arm), whenever=True)
+
+    def watch():
+        left[0] -= 1
+        if not left[0]:
+            raise Interrupted("over")
+
+    with pytest.raises(Interrupted, match="over after 37 iterations on 40 intervals") as stopped:
+        collocation.plan([arm], wanted, 40, None, watch)
+    assert stopped.value.partial is None
+    ending(monkeypatch)[0] = 0
     monkeypatch.setattr(collocation.casadi.Opti, "solve", lambda opti: pytest.fail("begun"))
     with pytest.raises(Interrupted, match="60 s were over, before there was any answer: more seconds"):
-        two("").plan({"q1": 1}, duration=1, through=places, seconds=60)
+        two("").plan({"q1": 1}, duration=1, through={"q1": [3, -3]}, seconds=60)
 
 
 def test_a_search_that_is_stopped_early_has_an_answer_or_says_what_to_do(monkeypatch, tmp_path, capsys):
