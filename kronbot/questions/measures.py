@@ -16,18 +16,8 @@ from kronbot.floats import Array, rounded
 from kronbot.mechanics.motion.drives import Drives
 from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.motion.integration import Tolerances
-from kronbot.mechanics.motion.settling import (
-    BETWEEN,
-    MOST,
-    Residual,
-    between,
-    finer,
-    missed,
-    overshoot,
-    residual,
-    settling_time,
-    vibrations,
-)
+from kronbot.mechanics.motion.sampling import BETWEEN, between, finer, missed
+from kronbot.mechanics.motion.settling import MOST, Residual, overshoot, residual, settling_time, vibrations
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.model.robot import Robot
 from kronbot.questions.commanded import commanded

@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 from robots_in_tests import model
-from scipy.integrate import simpson
+from scipy.integrate import simpson, solve_ivp
+from scipy.optimize import brentq
 from thinned import rare, thinned
 
 import kronbot
@@ -207,6 +208,63 @@ def test_frequencies_of_a_linear_chain_are_those_of_its_poles(values):
     assert told
     for frequency in told:
         assert np.abs(poles / frequency - 1).min() < 1e-5
+
+
+LEVER = """
+kronbot: 1
+name: lever
+gravity: [0, -9.81, 0]
+parameters: {d: 0.02, A: 1.5}
+links:
+  - name: a
+    joint: {type: revolute, name: q1, rotor_inertia: 0.1, elastic: {stiffness: 30, damping: d}}
+    pose: {}
+    rigid: {mass: 1, com: [1, 0, 0], inertia: {Izz: 0.1}}
+endpoint: {link: a, position: [1.2, 0, 0]}
+simulate: {duration: 5, start: equilibrium, drive: {q1: {motion: {type: cycloidal, from: -1.5, to: A, duration: 0.4}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("damping", "end"), thinned([(0.03, 1.2), (0.15, 1.2), (0.02, 0.3), (0.08, 1.5)], [(0.15, 1.2)])
+)
+def test_large_swings_are_told_with_their_fundamental(damping, end):
+    """Of a lever in its weight that swings by more than a radian, whose harmonics are a fundamental apart: against the
+    Fourier series of the first swing behind the motion, by SciPy's integrator."""
+
+    def rate(t, x):
+        s = min(t / 0.4, 1.0)
+        motor = -1.5 + (end + 1.5) * (s - np.sin(2 * np.pi * s) / (2 * np.pi))
+        speed = (end + 1.5) / 0.4 * (1 - np.cos(2 * np.pi * s))
+        return [x[1], (30 * (motor - x[0]) + damping * (speed - x[1]) - 9.81 * np.cos(x[0])) / 1.1]
+
+    begin = brentq(lambda q: 30 * (q + 1.5) + 9.81 * np.cos(q), -3, 0)
+    t = np.linspace(0.4, 3, 26001)
+    q, qd = solve_ivp(rate, (0, 3), [begin, 0], "DOP853", t, rtol=1e-10, atol=1e-12, max_step=0.02).y
+    turns = t[1:][(qd[:-1] > 0) & (qd[1:] <= 0)]
+    within = (t >= turns[0]) & (t < turns[1])
+    tip = 1.2 * np.exp(1j * q[within])
+    summary = kronbot.loads(LEVER, parameters={"d": damping, "A": end}).simulate().summary
+    told = {
+        value: summary[name.replace("frequency", "amplitude")]
+        for name, value in summary.items()
+        if name.startswith("residual_frequency.")
+    }
+    for harmonic in (1, 2):
+        angle = harmonic * 2 * np.pi / (turns[1] - turns[0])
+        parts = [2 * (part * np.exp(-1j * angle * t[within])).mean() for part in (tip.real, tip.imag)]
+        nearest = min(told, key=lambda frequency: abs(frequency / angle - 1))
+        assert nearest == pytest.approx(angle, rel=0.02)
+        assert told[nearest] == pytest.approx(np.linalg.norm(parts), rel=0.15)  # they fall within the swing, too
+
+
+def test_the_mean_of_a_large_swing_is_no_place_of_rest():
+    """Hardly damped it swings about a mean that is 1.4 m from where it comes to rest in the end."""
+    run = kronbot.loads(LEVER, parameters={"d": 5e-4, "A": 1.5}).simulate()
+    assert "residual_amplitude" not in run.summary and "residual_frequency.3" in run.summary
+    assert [each for each in run.warnings if each.startswith("residual_amplitude is left out: 4.6 s behind the motion")]
+    small = kronbot.loads(LEVER, parameters={"d": 5e-4, "A": -1.4}).simulate().summary
+    assert small["residual_amplitude"] == pytest.approx(small["residual_amplitude.1"], rel=0.02)
 
 
 def test_a_table_of_many_rows_ends_at_the_last(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +13,8 @@ from kronbot.records import dataclass
 
 # Transforms are of so many times the samples, so that a parabola through three lines meets a peak.
 FINER = 8
-# Lines beside a peak that are its own (the main lobe of Hann's window is four lines wide).
-LOBE = 2 * FINER
+# Lines beside a peak that are its own (the main lobe of Hann's window is four lines wide); side lobes are 0.027 of it.
+LOBE, LEAK = 2 * FINER, 0.1
 # Vibrations below this share of the largest one are not told apart from what leaks of it; so many are told.
 SHARE, MOST = 0.02, 3
 # What vibrates does so, too, without the first of so many parts of the time.
@@ -24,13 +24,10 @@ PARTS = 4
 SEEN, LEAST, PART = 4.0, 0.05, 0.1
 # A place that is as near as this share of the largest distance is known. A vibration is one of the exponentials that
 # turns nearly as much, which miss no more than a share of it; so many swings tell how large it begins, and so many
-# samples at least. Where more fits are compared, they meet values by such a share.
-PLACED, SAME, LEFT, FIRST, FEWEST, MET = 0.02, 0.1, 0.003, 2.4, 32, 0.01
+# samples at least. Where more fits are compared, they meet values by such a share, or by such a one of what is told.
+PLACED, SAME, LEFT, FIRST, FEWEST, MET, OF_IT = 0.02, 0.1, 0.003, 2.4, 32, 0.01, 0.25
 TURNS = 3  # what goes there and back more often than this swings
 TURNED = np.pi / 2 * PIECES  # the angle in all of the time by which pieces turn by a quarter each
-# Parts between two samples; what share of an amplitude is missed where the fifth power of a step tells, and how many
-# times as many samples are no waste.
-BETWEEN, FIFTH, MORE = 8, 0.5, 1.2
 # Exponents of an amplitude over the time: of what is the same in all of it, and of what is gone in half of it, as long
 # as that has so many periods; by so much more or less, in logarithms, the middle is none of an exponent.
 EVEN, FADED, FADING, UNEVEN = 0.01, 4.0, 5, 0.3
@@ -56,34 +53,6 @@ def settling_time(times: Array, away: Array, band: float, swing: float) -> float
 def overshoot(beyond: Array, way: float) -> float:
     """How far distances (N,) from the end of a way go beyond it, as a share of the way."""
     return max(0.0, float((beyond / way).max()))
-
-
-def missed(step: float, values: Array, rates: Array) -> float:
-    """How far values (N, k) at even times go beside Simpson's rule of their rates, at most.
-
-    Of A sin(w t + p) it is 2 A |sin(w h) - w h (2 + cos(w h)) / 3|, which is A (w h)^5 / 90 where w h is small, and
-    nowhere nothing: what vibrates too fast for the samples is seen, too.
-    """
-    simpson = step / 3 * (rates[:-2] + 4 * rates[1:-1] + rates[2:])
-    return float(np.linalg.norm(values[2:] - values[:-2] - simpson, axis=1).max(initial=0.0))
-
-
-def finer(missed: float, allowed: float, amplitude: float) -> float:
-    """How many times as many samples make as little as is ``allowed`` of what is :func:`missed` by them, at least, if
-    it swings by no more than an amplitude: by the fifth power of the step, in steps beyond a period by the step."""
-    share = missed / amplitude
-    turned = max((90 * min(share, FIFTH)) ** 0.2, 0.75 * share)
-    return MORE * max(1.0, float(turned / (90 * min(allowed / amplitude, FIFTH)) ** 0.2))
-
-
-def between(step: float, values: Array, rates: Array) -> Array:
-    """Values (N, k) at even times, and BETWEEN - 1 after each by cubics of values and rates (Hermite), which are beside
-    a vibration by A (w h)^4 / 384."""
-    u = np.arange(BETWEEN)[:, None, None] / BETWEEN
-    first, last, slope, then = values[:-1], values[1:], step * rates[:-1], step * rates[1:]
-    bend = 3 * (last - first) - 2 * slope - then
-    cubic = first + u * (slope + u * (bend + u * (2 * (first - last) + slope + then)))
-    return np.vstack([cubic.swapaxes(0, 1).reshape(-1, values.shape[1]), values[-1:]])
 
 
 class Line(NamedTuple):
@@ -137,6 +106,13 @@ def residual(values: Array, found: Vibrations) -> Residual:
     if found.amplitude <= NOISE * np.abs(values).max():
         return Residual(found.mean, found.amplitude, found.lines)
     (place, error), few = rest(values), found.few
+    # A vibration that bends its wave has its mean elsewhere, by as much as its second harmonic and more.
+    doubled = (
+        two.size
+        for one, two in permutations(found.lines, 2)
+        if abs(two.frequency - 2 * one.frequency) < LEFT * two.frequency and two.size > SAME * one.size
+    )
+    error = max(error, *doubled, 0.0)
     if error > PLACED * found.amplitude:
         return Residual(place, _away(values, place), found.lines, error, False, few.frequency if few else 0.0)
     lines = found.lines
@@ -185,8 +161,8 @@ def vibrations(times: Array, values: Array) -> Vibrations:
     for k in peaks[np.argsort(-swings[peaks], kind="stable")].tolist():
         if len(lines) == MOST or swings[k] <= (SHARE * most if lines else NOISE * amplitude):
             break
-        if any(abs(k - other) < 2 * LOBE for other in taken):  # a side lobe
-            continue
+        if any(abs(k - other) < 2 * LOBE and spectrum[k] < LEAK * spectrum[other] for other in taken):
+            continue  # a side lobe
         if not _vibrates(bent[count // PARTS :], line * k):
             continue
         before, at, after = np.log(np.maximum(spectrum[k - 1 : k + 2], np.finfo(float).tiny)).tolist()
@@ -203,12 +179,12 @@ def vibrations(times: Array, values: Array) -> Vibrations:
         taken.append(k)
         bent = bent - _wave(bent, angle)  # beside which smaller ones are looked for
     if agreed := _agreed(values, amplitude):  # which are too near one another for lines, too, or soon gone
-        faster = [each for each in lines if each.frequency * step * count > TURNED]
         near = [(each.frequency, each.frequency * step) for each in lines]  # as good, where fits differ by as much
         told = (
             Line(next((w for w, a in near if abs(a - turn) < apart), turn / step), size) for turn, size, apart in agreed
         )
-        lines = [*told, *faster]
+        own = LOBE * line / step
+        lines = [*told, *(each for each in lines if all(abs(each.frequency - a / step) > own for a, _, _ in agreed))]
     lines.sort(key=lambda line: -line.size)
     lines = [each for each in lines if each.size > SHARE * lines[0].size][:MOST]
     few = None
@@ -233,11 +209,11 @@ def _agreed(values: Array, amplitude: float) -> list[tuple[float, float, float]]
     angles differ, where few and more exponentials and those of the first three quarters tell the same."""
     more, few = exponentials(values, ABOVE)
     (sooner,) = exponentials(values[: 3 * len(values) // 4], ABOVE[:1])
-    if max(few.missed, more.missed, sooner.missed) > MET * amplitude:
-        return []
-    found = []
+    missed, found = max(few.missed, more.missed, sooner.missed), []
     for rate, size in zip(more.rates.tolist(), more.sizes.tolist(), strict=True):
         if not 2 * np.pi < rate.imag * len(values) < TURNED or rate.imag < abs(rate.real):
+            continue
+        if missed > max(MET * amplitude, OF_IT * size) or size > way(values):
             continue
         if (apart := max(_apart(each, rate, size) for each in (few, sooner))) < SAME / 2 * abs(rate):
             found.append((rate.imag, size, apart))

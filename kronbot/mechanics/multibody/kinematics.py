@@ -80,7 +80,9 @@ def frame(robot: Robot, name: str) -> Frame:
     parts, hint = [part.strip() for part in name.split(",")], did_you_mean(name, known)
     if len(parts) > 1 and {*parts} <= {*known}:
         hint = f": it is {len(parts)}, give each by itself"
-    raise UsageError(f"no frame {quote(name)}{hint}; frames are {listing(known)}")
+    raise UsageError(
+        f"no frame {quote(name)}{hint}{' Frames' if hint.endswith('?') else '; frames'} are {listing(known)}"
+    )
 
 
 def relative_motion(robot: Robot, q: SX, of: Frame, to: Frame) -> RelativeMotion:
