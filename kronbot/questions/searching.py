@@ -24,6 +24,7 @@ from kronbot.system.interruption import Interruptions
 
 # Intervals to begin with, how often they are halved, and what may be left at the end, as a share of the way.
 INTERVALS, MESHES, ARRIVED = 40, 5, 1e-5
+AHEAD = 0.995  # what is left to do behind each look at whether it goes on, for a guess
 # Steps in which torques of a motion are held, until these bring the arm to its goal; how much better that motion is.
 STEPS, BETTER = (320, 640, 1280), 4
 # Of the shortest time that was seen, where that search is lost.
@@ -76,11 +77,14 @@ class Search:
     stopped: str = "interrupted"
     lost: str = ""
     between: Sequence[float] = ()
+    looks: int = 0
 
     def watch(self) -> None:
-        """Raise what ends the search, if anything does."""
+        """Raise what ends the search, if anything does; a search that goes on is seen to."""
         self.met.demand_none()
         self.deadline.demand()
+        self.looks += 1
+        self.progress(1 - AHEAD**self.looks)
 
     def search(self, robots: Sequence[Robot], wish: Wish) -> None:
         """Find one; that of least effort begins at the torques of a smooth motion, which stand where it is lost. Where
@@ -143,11 +147,8 @@ class Search:
             for name, (low, high), much, share in zip(names, pairs, beyond, found.excess, strict=True)
             if share > TOO_FAR
         ]
-        if not told:
-            return error
-        return ComputationError(
-            f"no plan is found: in {wish.duration:g} s {', '.join(told)}: more time, or wider limits"
-        )
+        found_so = f"no plan is found: in {wish.duration:g} s {', '.join(told)}: more time, or wider limits"
+        return ComputationError(found_so) if told else error
 
     def _slower(self, robots: Sequence[Robot], wish: Wish, lost: ComputationError) -> None:
         """The smoothest motion, or its torques, in a little more than the shortest time that a search has seen."""
@@ -214,7 +215,6 @@ class Search:
                 self.stopped = str(error)
                 raise
             assert before is not None
-            self.progress((mesh + 0.5) / (MESHES + 1))
             better = BETTER if moved is not wish else 1
             found = self._judge(robots, arms, Candidate(before, moved), bounds, better)
             missed, passed = found.missed * better, found.passed
@@ -227,8 +227,7 @@ class Search:
             efforts = [passed.get(f"torque.{joint.name}", 0.0) for joint in robot.joints]
             wanted = _tighter(wanted, efforts, [passed[name] for name in wish.limits])
             intervals *= 2 if missed > ARRIVED else 1
-        assert before is not None
-        _refuse(wish, missed, passed, before.intervals)
+        _refuse(wish, missed, passed, found.plan.intervals)
 
     def _first(self, arms: Sequence[Arm], wanted: Wanted, near: Plan | None, wish: Wish, robot: Robot) -> Plan:
         """The best on the first mesh. Least effort of torques, which is in many places, is sought from one ``near`` and

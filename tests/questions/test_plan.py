@@ -543,6 +543,21 @@ def test_torques_that_hold_an_arm_where_it_ends_are_told_where_they_are_its_larg
     assert not [each for each in hung.warnings if "to stay there" in each]
 
 
+def test_a_search_tells_that_it_goes_on(unjudged):
+    """Before it has found anything, too; what somebody raises meanwhile is not taken for an interruption."""
+    shares = []
+    two().plan({"q1": 1}, duration=3, progress=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1
+    assert sum(share < 0.2 for share in shares) > 10
+
+    def wrong(share):
+        if share > 0.1:
+            raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        two().plan({"q1": 1}, duration=3, progress=wrong)
+
+
 def test_what_cannot_be_planned_is_refused():
     robot = two()
     with pytest.raises(ComputationError, match="no plan is found"):

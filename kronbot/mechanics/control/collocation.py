@@ -103,8 +103,7 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         return found.evenly(nodes / nodes[-1]) if wanted.whenever else found
 
     if met.heard:
-        why = str(met.heard[0]) if isinstance(met.heard[0], Interrupted) else "interrupted"
-        stopped = Interrupted(f"{why} after {met.done} iterations on {intervals} intervals")
+        stopped = Interrupted(f"{met.reason} after {met.done} iterations on {intervals} intervals")
         stopped.partial = reached() if met.done else None
         raise stopped from met.heard[0]
     found = reached() if solved or patient or met.done >= most else None

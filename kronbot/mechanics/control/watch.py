@@ -7,6 +7,8 @@ from typing import Any
 
 import casadi
 
+from kronbot.errors import Interrupted
+
 
 class Watch(casadi.Callback):
     """What IPOPT asks after every iteration, ``done`` so far, whether to go on: until what watches raises something.
@@ -22,6 +24,16 @@ class Watch(casadi.Callback):
         )
         self.done, self.heard = -1, list[BaseException]()
         self.construct("watch", {})
+
+    @property
+    def reason(self) -> str:
+        """Why a search was stopped. Raises what is no interruption, but an error of whoever watches."""
+        first = self.heard[0]
+        if isinstance(first, Interrupted):
+            return str(first)
+        if isinstance(first, KeyboardInterrupt):
+            return "interrupted"
+        raise first
 
     def get_n_in(self) -> int:
         """As many as a solver has results."""
