@@ -10,6 +10,7 @@ import numpy.typing as npt
 from kronbot.description.wording import listing
 from kronbot.errors import ComputationError, KronbotError
 from kronbot.floats import Array, all_finite, rounded
+from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.model.robot import Robot
 
 # Times (N,) with q and qd (N x n) there.
@@ -22,6 +23,8 @@ BACK = 0.05
 ROWS = 10
 # Times that are closer (rad of a vibration) tell solvers' errors rather than how far it swings.
 CLOSE = 0.5
+# How many times its tolerances a run may be off.
+ERRORS = 10
 # Gaps between times differ by less than this share where they are the same.
 SAME = 1e-6
 # A joint that yields and would swing more often than this in a run is as good as rigid.
@@ -29,14 +32,19 @@ OFTEN = 1e6
 
 
 def told_of_vibrations(
-    robot: Robot, free: list[int], at_start: Mapping[str, Array], seen: Iterable[Seen], step: float
+    robot: Robot,
+    free: list[int],
+    at_start: Mapping[str, Array],
+    seen: Iterable[Seen],
+    step: float,
+    tolerances: Tolerances,
 ) -> list[str]:
     """A word on the fastest vibration of a run that has less than two rows, which are a step (s) apart, a period.
 
     It is looked for in all that is ``seen``, in the deflections of tips, and in those of shafts, bearings and torsion.
     Vibrations are told apart by the modes at the start: M and K of the ``free`` coordinates there, K with the gains of
     drives. Joints with gains are taken as locked. Of what each is seen to do that part counts by which it
-    :func:`swings <_swings>` back.
+    :func:`swings <_swings>` back, beyond errors that the ``tolerances`` of the run leave.
     """
     count = len(free)
     gains = at_start["gains"].reshape(count, count)
@@ -60,12 +68,16 @@ def told_of_vibrations(
     if not fast.any():
         return []
     swinging, shapes = swinging[fast], np.linalg.solve(L.T, V)[:, fast]
-    amplitudes, largest = np.zeros(len(swinging)), dict[str, float]()
+    amplitudes, largest, weights = np.zeros(len(swinging)), dict[str, float](), np.abs(inertia @ shapes)
     measures = list(_measures(robot, [free[i] for i in moving], at_start["tips"].reshape(-1, count)[:, moving]))
     for times, q, qd in seen:
         away, rates = (q - robot.undeformed(q))[:, free], (qd - robot.undeformed_rates(qd))[:, free]
         place, rate = (each[:, moving] @ inertia @ shapes for each in (away, rates))
-        amplitudes = np.maximum(amplitudes, _amplitudes(times, place, rate, swinging))
+        doubts = (
+            ERRORS * np.array([tolerances.of(size) for size in np.abs(each).max(axis=0).tolist()]) @ weights
+            for each in (q[:, free][:, moving], qd[:, free][:, moving])
+        )
+        amplitudes = np.maximum(amplitudes, _amplitudes(times, place, rate, swinging, *doubts))
         for kind, rows in measures:
             size = float(np.linalg.norm(away[:, moving] @ rows.T, axis=1).max())
             largest[kind] = max(largest.get(kind, 0.0), size)
@@ -174,12 +186,12 @@ def _measures(robot: Robot, places: list[int], tips: Array) -> Iterator[tuple[st
             yield robot.units[place], np.eye(len(places))[[i]]
 
 
-def _amplitudes(times: Array, place: Array, rate: Array, swinging: Array) -> Array:
+def _amplitudes(times: Array, place: Array, rate: Array, swinging: Array, doubt: Array, rate_doubt: Array) -> Array:
     """How far modes (N x modes) swing that are seen at times: of sin(w t + p), with d = t_2 - t_1 = t_1 - t_0,
 
         s_2 - s_0 - 2 d s_1' = 2 (sin(w d) - w d) cos(w t_1 + p),
 
-    while what changes slowly leaves terms of the third order in d.
+    while what changes slowly leaves terms of the third order in d, and errors of places and rates (modes,) theirs.
     """
     if len(times) < 3:
         return np.zeros(len(swinging))
@@ -189,5 +201,6 @@ def _amplitudes(times: Array, place: Array, rate: Array, swinging: Array) -> Arr
     turns = gaps[1:, None] * swinging
     swings = 2 * (turns - np.sin(turns))
     counted = even[:, None] & (turns > CLOSE)
-    found: Array = np.divide(np.abs(left), swings, out=np.zeros_like(left), where=counted).max(axis=0)
+    seen = np.maximum(np.abs(left) - 2 * (doubt + gaps[1:, None] * rate_doubt), 0.0)
+    found: Array = np.divide(seen, swings, out=np.zeros_like(left), where=counted).max(axis=0)
     return found

@@ -38,7 +38,7 @@ def at_rest(robot: Robot, q: Array) -> Array:
 
     Raises ComputationError where there is none on the way from that under weight alone.
     """
-    free, found = robot.others(frozenset(robot.rigid)), sag(robot, q)
+    free, found = robot.others(frozenset(robot.rigid)), sag(robot, q, "to rest in", ["another place, or a stiffer arm"])
     if not free or not forces(robot).constant.on_frames:
         return found
 

@@ -210,7 +210,7 @@ def _told(course: Course) -> Outcome:
         # Those of a run that stops early are all there are.
         seen = reached_times.watched[:count] | (error is not None)
         looked = [(done[each], q[each], values["qd"][:count][each]) for each in (shown, seen)]
-        told += told_of_vibrations(robot, system.free, begun.at_start, looked, run.step)
+        told += told_of_vibrations(robot, system.free, begun.at_start, looked, run.step, run.tolerances)
     key = ("units", *series)  # the same for all robots of a structure
     units = robot.kept(key, lambda: units_of(robot, series, columns(robot, run.outputs)))
     return Outcome(

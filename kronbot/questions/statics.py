@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -277,10 +277,15 @@ def _renamed(case: Case, robot: Robot, other: Robot) -> Case:
     return replace(case, torques=torques, start=start)
 
 
-def sag(robot: Robot, at: Array) -> Array:
+# What a run does that has no equilibrium to start in.
+STRAIGHT: Final = (Argument("start", "straight"), " does without; or give the joints other first values")
+
+
+def sag(robot: Robot, at: Array, wanted: str = "to start in", cures: Sequence[str | Argument] = STRAIGHT) -> Array:
     """The equilibrium q (n,) of the beams under gravity alone, at joint values that something holds, of q (n,).
 
-    Raises ComputationError where there is none on the way from straight beams, UsageError where a parameter is free.
+    Raises ComputationError where there is none on the way from straight beams, with what it is ``wanted`` for and
+    ``cures``, UsageError where a parameter is free.
     """
     equilibria = Equilibria(robot, schema.Statics())
     case = replace(_still(robot, at[list(robot.rigid)]), base=at[list(robot.base)])
@@ -288,9 +293,8 @@ def sag(robot: Robot, at: Array) -> Array:
         return equilibria.newton(equilibria.cases([case])).of(0)
     except Lost as lost:
         raise ComputationError(
-            f"no equilibrium to start in: {_named(robot, case)}: {_end(equilibria, case, lost, 'weight')}; ",
-            Argument("start", "straight"),
-            " does without; or give the joints other first values",
+            f"no equilibrium {wanted}: {_named(robot, case)}: {_end(equilibria, case, lost, 'weight')}; ",
+            *cures,
             *path_end.other_order(robot, lost, PURPOSE),
         ) from None
 

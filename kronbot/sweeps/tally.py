@@ -57,7 +57,7 @@ class Tally:
         """How far a sweep of so many cases has come, and what would have kept what is ``unkept``."""
         if not self.cases:
             return (" before the first case",)
-        cure = ("; ", Argument("output"), " keeps what is computed, to go on with") if unkept else ()
+        cure = ("; with ", Argument("output"), " what is computed is kept, to go on with") if unkept else ()
         return f" after {self.cases} of {count} cases", *cure
 
     @property

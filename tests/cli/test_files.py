@@ -1,5 +1,6 @@
 """Where answers go: files whole or not at all, full disks, closed pipes, streams that are not there."""
 
+import errno
 import fcntl
 import json
 import math
@@ -538,6 +539,19 @@ def test_few_descriptors(most):
         assert (done.returncode, done.stdout) == (1, "")
         assert re.fullmatch(r"Error: .*Too many open files.* \(ulimit -n\)\n", done.stderr)
     assert most > 5 or done.returncode
+
+
+def test_a_limit_of_the_process_is_no_wrong_usage(tmp_path, monkeypatch, capsys):
+    """Where the place of an output cannot be looked at; a name that no file can have is."""
+
+    def limited(name, overwrite):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(saving.Target, "at", limited)
+    assert run(["modes", "khang", "-o", str(tmp_path / "m.json")]) == 1
+    assert "Too many open files (ulimit -n)" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert run(["modes", "khang", "-o", str(tmp_path / ("long" * 100 + ".json"))]) == 2
 
 
 @pytest.mark.parametrize("most", [rare(9), 10, rare(11)])

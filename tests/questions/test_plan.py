@@ -578,6 +578,16 @@ def test_what_cannot_be_planned_is_refused():
             robot.plan(**given)
 
 
+def test_a_goal_where_nothing_rests_is_told_with_cures_of_a_plan():
+    """A beam that its weight bends too far: a plan has no start to leave straight."""
+    beam = "{mass: 0.1, length: 0.9, EI: {z: 0.05, y: 2}, modes: {v: 2}}"
+    text = "kronbot: 1\nname: soft\ngravity: [0, -9.81, 0]\nlinks:\n  - {name: rod, joint: {type: revolute, name: a}, "
+    with pytest.raises(
+        ComputationError, match="^no equilibrium to rest in: a = 1.571: .*; another place, or a stiffer"
+    ):
+        kronbot.loads(text + f"pose: {{}}, flexible: {beam}}}\n").plan({"a": np.pi / 2}, duration=1)
+
+
 def test_a_goal_in_a_stop_is_told():
     """A plan pushes into it, as the simulation that judges it does, and no limit is passed there."""
     text = TWO.replace("1ELASTIC", "1, limits: [-3, 0.5], stops: {stiffness: 100}")

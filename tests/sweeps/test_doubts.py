@@ -155,7 +155,7 @@ def test_a_sweep_without_a_file_says_how_far_it_came(swept_here, monkeypatch):
     """And what would have kept it."""
     stopped = swept(Cheap(much=2), OVER)
     done = type(stopped.task).done
-    for first, told in ((0, "before the first case$"), (1, "after 1 of 9 cases; output keeps what is computed")):
+    for first, told in ((0, "before the first case$"), (1, "after 1 of 9 cases; with output what is computed is kept")):
 
         def ends(task, start, stop, first=first):
             if start >= first:

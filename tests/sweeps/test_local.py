@@ -347,6 +347,25 @@ def test_no_process_hears_a_ctrl_c_while_it_starts():
     assert (done.returncode, done.stdout, done.stderr) == (0, "2 rows by 2\n", "")
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_forked_process_leaves_the_sweep_to_its_parent(tmp_path):
+    """Which goes on with the processes that it has; the child is told, and ends none of them."""
+    coming = swept(Cheap(), {"EI": "1:9:3001"}, 2).chunks()
+    next(coming)
+    if not (child := os.fork()):
+        said = "nothing"
+        try:
+            list(coming)
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        coming.close()
+        (tmp_path / "said").write_text(said)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert (tmp_path / "said").read_text().startswith("ComputationError: a sweep goes on in the process")
+    assert sum(done.stop - done.start for done in coming) > 0
+
+
 @pytest.mark.slow
 def test_sweeps_of_several_threads_leave_the_program_as_it_is(monkeypatch):
     """What processes begin with is that of the whole program, and comes back as it was."""

@@ -18,7 +18,7 @@ import click
 from kronbot.cli.input.completion import STANDARD_INPUT
 from kronbot.cli.output.messages import quiet
 from kronbot.description.wording import shown_path as shown
-from kronbot.errors import Failure, UsageError, said
+from kronbot.errors import LIMITS, Failure, UsageError, said
 from kronbot.records import dataclass
 from kronbot.system.interruption import UNFINISHED, interruptions
 from kronbot.system.platform import host
@@ -101,7 +101,9 @@ def check_place(option: str, name: str, overwrite: bool) -> None:
     except (FileNotFoundError, NotADirectoryError):
         raise UsageError(f"{place}: there is no folder {_folder(name)}") from None
     except (OSError, ValueError) as error:  # no name that a file can have
-        raise UsageError(f"{place}: {said(error, place=False)}") from None
+        # A limit of the process is nothing that was asked wrongly.
+        kind = Failure if isinstance(error, OSError) and error.errno in LIMITS else UsageError
+        raise kind(f"{place}: {said(error, place=False)}") from None
     if context := click.get_current_context(silent=True):
         context.call_on_close(target.folder.close)
     if fault := target.fault(found):

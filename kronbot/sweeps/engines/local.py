@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -69,6 +70,7 @@ class Local:
         self._count = min(workers or host.cores(), cases)
         self._workers: list[_Worker] = []
         self._failures = 0
+        self._owner = os.getpid()
 
     @property
     def workers(self) -> int:
@@ -95,9 +97,19 @@ class Local:
     ) -> None:
         self._end(GRACE)
         UNFINISHED.pop(self._name, None)
-        for worker in self._workers:
+        for worker in self._workers if self._own else ():
             worker.close()
         self._workers.clear()
+
+    @property
+    def _own(self) -> bool:
+        """Whether processes are those of this one, and not of one that it was forked from."""
+        return os.getpid() == self._owner
+
+    def _demand_own(self) -> None:
+        if not self._own:
+            why = "a sweep goes on in the process that has begun it, not in one that is forked from there"
+            raise ComputationError(f"{why}: begin another one")
 
     @property
     def _name(self) -> str:
@@ -105,7 +117,7 @@ class Local:
 
     def _end(self, grace: float) -> None:
         """Of all processes, once they have had so much time (s); two threads may be at it."""
-        workers, end = [*self._workers], time.monotonic() + grace
+        workers, end = [*self._workers] if self._own else [], time.monotonic() + grace
         for worker in workers:
             worker.lease.close()
         for worker in workers:
@@ -115,6 +127,7 @@ class Local:
 
     def submit(self, span: tuple[int, int]) -> None:
         """To the worker with least to do."""
+        self._demand_own()
         idle = min(self._workers, key=lambda worker: len(worker.spans))
         idle.spans.append(span)
         with suppress(OSError):  # it has ended, which its pipe tells
@@ -122,6 +135,7 @@ class Local:
 
     def results(self) -> Iterable[Done | Lost]:
         """What has come. Raises as an engine's."""
+        self._demand_own()
         found: list[Done | Lost] = []
         while not found:
             by_pipe = {worker.pipe: worker for worker in self._workers}
