@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from casadi import SX
+from casadi import SX, vertcat
 
 from kronbot.compute.trace import traced
 from kronbot.description.wording import listing, quote
@@ -14,7 +14,7 @@ from kronbot.model.robot import Robot
 PURPOSE = "simulate"
 # The rates of a motion in so many rows tell what is a rate at its beginning, and what is rounding.
 ROWS, SHARE = 17, 1e-9
-# What is as near as this (rad or m) to a posture stands there.
+# What is as near as this to a posture (rad or m), with rates as small (per s), stands there.
 NEAR = 1e-6
 
 
@@ -57,13 +57,14 @@ def told_of_gains(robot: Robot, driven: Drives, duration: float) -> list[str]:
     if said is None or feedback is None or not feedback.left_alone:
         return []
 
-    def ways() -> tuple[dict[str, SX], dict[str, SX]]:
+    def apart() -> tuple[dict[str, SX], dict[str, SX]]:
         t = SX.sym("t")
         pairs = {name: (robot.motions[name], feedback.commanded(name)) for name in feedback.left_alone}
-        places = {name: [each.derivatives(t)[0] for each in pair] for name, pair in pairs.items()}
-        return {"t": t}, {"t": t} | {name: moved - held for name, (moved, held) in places.items()}
+        # Rates, too: what swings may be at its middle in every row.
+        ways = {name: [vertcat(*each.derivatives(t)[:2]) for each in pair] for name, pair in pairs.items()}
+        return {"t": t}, {"t": t} | {name: moved - held for name, (moved, held) in ways.items()}
 
-    found = traced(robot, "left alone", PURPOSE, ways).rows(np.linspace(0, duration, ROWS))
+    found = traced(robot, "left alone", PURPOSE, apart).rows(np.linspace(0, duration, ROWS))
     if not (names := [name for name in feedback.left_alone if np.abs(found[name]).max() > NEAR]):
         return []
     own, whose = ("the motion", "is") if len(names) == 1 else ("the motions", "are")
