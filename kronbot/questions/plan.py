@@ -30,8 +30,8 @@ from kronbot.questions.searching import Candidate, Search
 from kronbot.system.platform import host
 
 PURPOSE = "plan"
-# By this share torques at rest are larger than those that have been told.
-HELD = 1e-3
+# By this share torques at rest are larger than those of the motion; below this one of the largest they are rounding.
+HELD, ROUNDING = 1e-3, 1e-9
 # A share of limits from which on they are used up.
 ALL = 0.95
 # Bytes for IPOPT's own BLAS, which waits for ever where it does not get them.
@@ -175,12 +175,14 @@ def _told_of_goal(robot: Robot, wish: Wish, rows: bool) -> list[str]:
 def _told_of_holding(robot: Robot, arm: Arm, summary: Mapping[str, Scalar]) -> Iterator[str]:
     """Torques that an arm at rest needs before and after the motion, where all of those within it are smaller."""
     still = np.zeros(robot.n)
+    peaks = [float(summary.get(f"peak_torque.{joint.name}", np.inf)) for joint in robot.joints]
+    least = ROUNDING * max(peaks)
     for word, q in (("start", arm.start), ("goal", arm.goal)):
         held = arm.forces(q, still, still)[list(robot.rigid)]
         more = [
             f"torque.{joint.name} = {value:.4g}"
-            for joint, value in zip(robot.joints, held.tolist(), strict=True)
-            if abs(value) > (1 + HELD) * float(summary.get(f"peak_torque.{joint.name}", np.inf))
+            for joint, value, peak in zip(robot.joints, held.tolist(), peaks, strict=True)
+            if abs(value) > max((1 + HELD) * peak, least)
         ]
         if more:
             yield f"at the {word} {listing(more)} is needed to stay there, more than the peak of the motion"

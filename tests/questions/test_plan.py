@@ -3,6 +3,7 @@
 import json
 import signal
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from kronbot.library.robot import Robot
 from kronbot.mechanics.control import collocation
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.questions import judgement, keeping, posed, searching
-from kronbot.questions.plan import outline
+from kronbot.questions.plan import _told_of_holding, outline
 from kronbot.system.platform import host
 
 pytestmark = pytest.mark.usefixtures("interpreted")
@@ -541,6 +542,15 @@ def test_torques_that_hold_an_arm_where_it_ends_are_told_where_they_are_its_larg
     assert not [each for each in followed.warnings if "to stay there" in each]
     hung = kronbot.loads(lid.format(9.81, 1e-9)).plan(to={"q": 1}, duration=1)
     assert not [each for each in hung.warnings if "to stay there" in each]
+
+
+@pytest.mark.parametrize(("needed", "told"), [(1e-15, 0), (1e-3, 2)])
+def test_rounding_holds_no_arm(needed, told):
+    """Beside the torques of another joint, where a search has found exactly none for one that weighs nothing."""
+    robot = model(DRIVEN)
+    arm = SimpleNamespace(start=np.zeros(2), goal=np.zeros(2), forces=lambda *given: np.array([0.5, needed]))
+    peaks = {"peak_torque.x": 1.0, "peak_torque.swing": 0.0}
+    assert len([*_told_of_holding(robot, arm, peaks)]) == told
 
 
 def test_a_search_tells_that_it_goes_on(unjudged):
