@@ -262,6 +262,10 @@ class Beam:
         a, w, v = self.row(self.torsion, xi, 1), self.row(self.w, xi, 2), self.row(self.v, xi, 2)
         return casadi.vertcat(a @ qa, -w @ qw, v @ qv)
 
+    def twist(self, xi: float, q_f: SX) -> SX:
+        """alpha (rad), by which torsion turns a section about the beam; the same in every order."""
+        return self.row(self.torsion, xi, 0) @ self._split(q_f)[2]
+
     def _position(self, xi: float, q_f: SX) -> Sloped:
         """r (3 x 1): (x, v, w), in order 2 foreshortening and the bending that torsion carries along (18), too."""
         return self._bent("position", xi, q_f, casadi.vertcat(self.root + xi * self.length, 0, 0))

@@ -41,10 +41,10 @@ def told_of_vibrations(
 ) -> list[str]:
     """A word on the fastest vibration of a run that has less than two rows, which are a step (s) apart, a period.
 
-    It is looked for in all that is ``seen``, in the deflections of tips, and in those of shafts, bearings and torsion.
-    Vibrations are told apart by the modes at the start: M and K of the ``free`` coordinates there, K with the gains of
-    drives. Joints with gains are taken as locked. Of what each is seen to do that part counts by which it
-    :func:`swings <_swings>` back, beyond errors that the ``tolerances`` of the run leave.
+    It is looked for in all that is ``seen``, in the deflections of tips, those of torsion at levers as long as beams,
+    and those of shafts and bearings. Vibrations are told apart by the modes at the start: M and K of the ``free``
+    coordinates there, K with the gains of drives. Joints with gains are taken as locked. Of what each is seen to do
+    that part counts by which it :func:`swings <_swings>` back, beyond errors that the ``tolerances`` of the run leave.
     """
     count = len(free)
     gains = at_start["gains"].reshape(count, count)
@@ -180,9 +180,10 @@ def _measures(robot: Robot, places: list[int], tips: Array) -> Iterator[tuple[st
     """Kinds of deflections that are told beside each other, with their rows over coordinates in these places."""
     for first in range(0, len(tips), 3):
         yield "tips", tips[first : first + 3]
-    bending = _bending(robot)
+    beams = [link.modal for link in robot.links if link.beam is not None]
+    shapes = {place for modal in beams for place in range(modal.start, modal.stop)}
     for i, place in enumerate(places):
-        if place in robot.flexible and place not in bending:
+        if place in robot.flexible and place not in shapes:
             yield robot.units[place], np.eye(len(places))[[i]]
 
 

@@ -156,7 +156,7 @@ def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
 
     K is that of springs, beams, elements, stops that joints are in, and drives, and D that of the same and of joints,
     without dry friction, whose slope at rest holds for no swing; ``tips`` are the derivatives of the places of tips,
-    one after the other.
+    one after the other, and of what torsion moves at the ends of levers as long as its beams.
 
     Raises UsageError where a coordinate starts so far off or so fast that integrators would only wear out,
     ComputationError, naming a coordinate, where M is singular.
@@ -177,8 +177,11 @@ def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
         K += casadi.jacobian(elements_at_rest(state)[free, :], x)
         dampers = sum((each.damping for each in two_sided(state.robot, state.q)), damped)
         D = (damping_matrix(robot, state.q) + dampers)[free, free] + of_rates
-        tips = [each.link.beam.moved(TIP, each.tip.pose.r) for each in state.links if each.link.beam is not None]
-        found = {"M": M, "D": D, "K": K, "gains": gains, "tips": casadi.jacobian(casadi.vertcat(SX(0, 1), *tips), x)}
+        beams = [(each, each.link.beam, state.q[each.link.modal, :]) for each in state.links if each.link.beam]
+        tips = [beam.moved(TIP, each.tip.pose.r) for each, beam, _ in beams]
+        levers = [beam.length * beam.twist(TIP, q_f) for _, beam, q_f in beams if beam.torsion.count]
+        moved = casadi.vertcat(SX(0, 1), *tips, *(casadi.vertcat(each, 0, 0) for each in levers))
+        found = {"M": M, "D": D, "K": K, "gains": gains, "tips": casadi.jacobian(moved, x)}
         return {"t": system.t, "x": system.row}, found
 
     found = traced(robot, "at the start", PURPOSE, traced_matrices)(0.0, x)

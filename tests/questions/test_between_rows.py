@@ -43,6 +43,31 @@ def test_errors_of_the_solver_are_no_vibration():
     assert not [each for each in run.warnings if each.startswith("a vibration of")]
 
 
+ROD = """
+kronbot: 1
+name: rod
+gravity: [0, 0, 0]
+links:
+  - name: rod
+    joint: {type: revolute, name: q1}
+    pose: {}
+    flexible: {mass: 0.1, length: 0.5, EI: {z: 2}, GJ: 1.5, polar_inertia: 2e-5, modes: {v: 1, torsion: 1}}
+simulate: {duration: 0.4, drive: {q1: {motion: {type: cycloidal, from: 0, to: 1e-9, duration: 0.4}}}}
+"""
+
+
+@pytest.mark.parametrize(("bent", "told"), [(0, True), (5e-3, True), (5, False)])
+def test_torsion_counts_beside_bending_as_at_a_lever_of_the_beams_length(bent, told):
+    """1e-3 rad of torsion move 0.5 mm there: no word on it where the tip moves by more than 50 mm."""
+    robot = kronbot.loads(ROD, order="1")
+    frequencies = np.sort(robot.modes()["frequencies_locked"]) / 2 / math.pi
+    tip = robot.simulate(q={"rod.v1": bent}, step=1e-3)["tip.rod.y"]
+    assert (np.abs(tip).max() > 0.05) == (not told)
+    run = robot.simulate(q={"rod.v1": bent, "rod.t1": 1e-3}, step=0.7 / frequencies[1])
+    found = [re.search(r"about (\S+) Hz is too fast", each) for each in run.warnings]
+    assert [float(each[1]) for each in found if each] == pytest.approx([frequencies[1]] * told, rel=5e-3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("drive", "which"), [(HELD, "locked"), (FREE, "free")])
 def test_a_mode_faster_than_rows_is_told_with_its_frequency(drive, which):

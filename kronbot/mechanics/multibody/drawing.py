@@ -265,8 +265,7 @@ def twists(robot: Robot, direction: Array) -> dict[str, Array]:
         q, found = SX.sym("q", robot.n), {"none": SX(1, 1)}  # since nothing at all has no trace
         for link in robot.links:
             if link.beam is not None and link.beam.torsion.count:
-                own = q[link.modal, :][-link.beam.torsion.count :, :]
-                found[link.name] = casadi.vertcat(*(link.beam.row(link.beam.torsion, xi, 0) for xi in PLACES)) @ own
+                found[link.name] = casadi.vertcat(*(link.beam.twist(xi, q[link.modal, :]) for xi in PLACES))
         return {"q": q}, found
 
     turned = traced(robot, "twists", PURPOSE, angles)(direction)
