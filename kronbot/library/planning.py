@@ -109,11 +109,18 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
 def _limits(robot: Robot, asked: Mapping[str, Any]) -> tuple[dict[str, tuple[float, float]], ...]:
     """Those of torques by joint, and of other columns. Raises UsageError."""
     efforts = _pairs(robot, asked["effort_limits"], "effort_limits", [joint.name for joint in robot.joints])
+    words = {name: f"effort_limits {name}" for name in efforts}
+    limits = _pairs(robot, asked["limits"], "limits", None)
+    for joint in robot.joints:  # whose torques are columns, too
+        if (pair := limits.pop(f"torque.{joint.name}", None)) is not None:
+            word = f"limits torque.{joint.name}"
+            if joint.name in efforts:
+                raise UsageError(Argument(word), ": ", Argument(words[joint.name]), " limits it already")
+            efforts[joint.name], words[joint.name] = pair, word
     for name, pair in efforts.items():
         if not pair[0] < 0 < pair[1]:
             said = f": limits on either side of 0 are wanted, not {pair[0]:g} and {pair[1]:g}"
-            raise UsageError(Argument(f"effort_limits {name}"), said, "" if any(pair) else NO_TORQUE)
-    limits = _pairs(robot, asked["limits"], "limits", None)
+            raise UsageError(Argument(words[name]), said, "" if any(pair) else NO_TORQUE)
     for name, pair in limits.items():
         if not pair[0] < pair[1]:
             said = f": a lower and a higher one are wanted, not {pair[0]:g} and {pair[1]:g}"

@@ -667,7 +667,7 @@ class Robot:
         or the ``shortest`` one that limits allow. ``drive`` "torque" holds torques on equal intervals; "motion" has
         motors follow a motion exactly, a C3 spline, of which torques are outcomes: vibrations that the model lacks are
         hardly excited. ``effort_limits`` are by joint a number, or smallest and largest (N m or N, None for none),
-        ``limits`` those of any column of a simulation (coordinates, ``q1_dot``, ``tip.LINK.y``, ``endpoint.x``) or of
+        ``limits`` those of columns of a simulation (coordinates, ``q1_dot``, ``torque.q1``, ``tip.LINK.y``) or of
         its outputs (``acceleration.q1``, ``curvature.g1``, ``reaction.q1.fx``). Arms with parameters at the ends of
         ranges in ``robust`` come to rest under the same motion, those midway nearly (``between_error``). By direct
         collocation, IPOPT and exact Hessians; the mesh is refined until every arm, under the plan, ends within 1e-5 of

@@ -1,4 +1,4 @@
-"""What a plan keeps between limits beside torques: any column of a simulation that its coordinates and rates tell."""
+"""What a plan keeps between limits beside torques: columns of a simulation that its coordinates and rates tell."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def demand_known(robot: Robot, columns: Sequence[str]) -> None:
     """Raise UsageError for a name of nothing that can be limited."""
     if not columns:
         return
-    known = [*_always(propagate(robot, SX(robot.n, 1), SX(robot.n, 1))), *outputs(robot)]
+    torques = [f"torque.{joint.name}" for joint in robot.joints]
+    known = [*_always(propagate(robot, SX(robot.n, 1), SX(robot.n, 1))), *outputs(robot), *torques]
     for name in columns:
         if name not in known:
             raise unknown(name, known, Argument("limits"), ": no column ")

@@ -128,8 +128,7 @@ def _meshes(
 ) -> Iterator[Result]:
     """The answer on one mesh after the other; the last one is complete."""
     posed.demand_standing(robot)
-    torques = [f"torque.{joint.name}" for joint in robot.joints]
-    demand_known(robot, [name for name in within if name not in torques])
+    demand_known(robot, [*within])
     demand_inertia(robot)
     told = [*told_of_forces(robot), *posed.told_of_passive(robot, [name.removeprefix("torque.") for name in within])]
     free = robot.others(frozenset(robot.rigid))
@@ -152,11 +151,13 @@ def _meshes(
     before, after = (DECAY / float(rates.min(initial=np.inf)) for rates in (growing, decaying))
     whole, fastest = before + path.duration + after, float(np.abs(np.append(found, behind)).max(initial=0.0))
     intervals = int(np.ceil(whole * max(LEAST / path.duration, min(fastest / FAST, FIRST / whole))))
+    # More than FIRST are those that the path wants, as long as what decays after it.
+    cures = "more damping or a slower path" if after > before else "a slower path"
     for mesh in range(MESHES):
         if intervals > MOST:
             raise ComputationError(
                 f"{intervals} intervals would be wanted, {MOST} are taken: the arm moves {before:.3g} s before a path "
-                f"of {path.duration:g} s, {after:.3g} s after it; damping, or fewer modes a link"
+                f"of {path.duration:g} s and {after:.3g} s after it; fewer are wanted with {cures}"
             )
         h = whole / intervals
         guesses = _along(path, before, h, intervals, (equations, outputs, free, guess), deadline)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -33,6 +33,7 @@ class Passing:
     count: int
     rows: int
     first: int
+    beyond: str = "beyond its limit of"
 
     def at(self, where: str) -> str:
         """In words, first somewhere."""
@@ -46,7 +47,7 @@ class Passing:
 
     @property
     def _joint(self) -> str:
-        return f"{self.joint} is beyond its limit of {self.limit:.6g} {self.unit}"
+        return f"{self.joint} is {self.beyond} {self.limit:.6g} {self.unit}"
 
     @property
     def _amount(self) -> str:
@@ -147,6 +148,13 @@ def told_of_run(robot: Robot, q: Array, times: Array, error: Callable[[float], f
 def told_of_rows(robot: Robot, q: Array) -> list[str]:
     """The joints beyond a limit in q (N, n), at a point or in cases, in words."""
     return [Told(each) for each in passings(robot, q)]
+
+
+def told_of_pressing(robot: Robot, q: Array, free: Sequence[int]) -> list[str]:
+    """The joints that are held, hence not ``free``, inside their stops in q (N, n), in words: these push them back."""
+    held = [limits for limits in robot.limits if limits.stops and not limits.row[list(free)].any()]
+    found = (each for limits in held for each in passings_of(limits, limits.values(q)))
+    return [Told(replace(each, beyond="held in its stop at")) for each in found]
 
 
 def _timed(found: Iterable[Passing], times: Array) -> list[str]:

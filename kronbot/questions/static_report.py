@@ -27,7 +27,7 @@ from kronbot.model.floating import hung
 from kronbot.model.robot import Link, Robot
 from kronbot.questions.columns import REACTION, WRENCH, series_of_elements, units_of
 from kronbot.questions.elements import demand_directions, told_of_time
-from kronbot.questions.limits import told_of_rows
+from kronbot.questions.limits import told_of_pressing, told_of_rows
 from kronbot.questions.outputs import beside, columns
 from kronbot.questions.outputs import series as of_outputs
 from kronbot.questions.result import Outcome, Result
@@ -187,7 +187,7 @@ def answer(
         return summary if report.linear else summary | _unstable(report.stability[part])
 
     demand_directions(solved, q)
-    told = [*told_of_time(robot), *told_of_rows(solved, q)]
+    told = [*told_of_time(robot), *told_of_rows(solved, q), *told_of_pressing(solved, q, report.cases.free)]
     if report.linear:
         told += told_of_contacts(solved, report.cases.straight[part], q)
     if start or not report.linear:  # that tells compliance or stability

@@ -186,6 +186,9 @@ def test_paths_that_cannot_be_followed_are_refused(coarse):
             robot.plan(**given)
     with pytest.raises(ComputationError, match="does not reach the path"):
         robot.plan(follow={"t": t, "endpoint.y": 2 * smooth(t)})
+    slight, short = Robot(model(BOOM.replace("ratio: 0.02", "ratio: 2e-3"))), {"t": 0.1 * t, "q1": 1e-3 * smooth(t)}
+    with pytest.raises(ComputationError, match="e.03 s after it; fewer are wanted with more damping or a slower path"):
+        slight.plan(follow=short)
     undamped = Robot(model(BOOM.replace(", damping: {ratio: 0.02}", "")))
     with pytest.raises(ComputationError, match="would swing on with"):
         undamped.plan(follow={"t": t, "q1": smooth(t)})

@@ -98,6 +98,33 @@ def test_commands_at_a_point_and_at_rows():
     assert not robot.jacobian([np.nextafter(np.pi / 3, 2), 1, 0]).warnings
 
 
+LIFT = """
+kronbot: 1
+name: lift
+gravity: [0, 0, -9.81]
+links:
+  - name: column
+    joint: {type: prismatic, name: lift, limits: [0.3, 0.8], stops: {stiffness: 1e6}}
+    pose: {}
+    rigid: {mass: 30}
+"""
+
+
+def test_statics_tells_of_a_joint_that_is_held_in_its_stop():
+    """Its torque holds against the stop; where it rests on the stop by itself nothing is said."""
+    lift = Robot(model(LIFT))
+    held = lift.statics()
+    assert held["torque.lift"][0] == pytest.approx(30 * 9.81 - 1e6 * 0.3)
+    assert list(held.warnings) == ["lift is held in its stop at 0.3 m by 0.3 m"]
+    assert list(lift.statics([[0.1], [0.5], [0.2], [0.9]]).warnings) == [
+        "lift is held in its stop at 0.3 m by up to 0.2 m, in 2 of 4 cases, first in case 1",
+        "lift is held in its stop at 0.8 m by up to 0.1 m, in 1 of 4 cases, first in case 4",
+    ]
+    resting = lift.statics([0.2], tau={"lift": 0})
+    assert resting["angle.lift"][0] == pytest.approx(0.3 - 30 * 9.81 / 1e6)
+    assert not lift.statics([0.5]).warnings and not resting.warnings
+
+
 @pytest.mark.slow
 def test_on_the_command_line(tmp_path, capsys):
     """On stderr, exit 0; blocks of many rows tell it once; --quiet does not."""

@@ -605,6 +605,22 @@ def test_a_goal_in_a_stop_is_told():
         assert list(Robot(model(text)).plan({"q1": goal}, duration=1, drive="motion").warnings) == told
 
 
+def test_torques_are_columns_that_limits_keep(unjudged):
+    """As limits of efforts do: 2 kg go 1 m under 8 N at most, speeding up and slowing down by 4 m/s2, in 1 s."""
+    block, asked = two(""), {"to": {"q1": 1}, "shortest": True}
+    found, same = (block.plan(**asked, **each) for each in ({"limits": {"torque.q1": 8}}, {"effort_limits": {"q1": 8}}))
+    assert found.summary["duration"] == same.summary["duration"] == pytest.approx(1, rel=1e-3)
+    assert found["torque.q1"].tolist() == same["torque.q1"].tolist()
+    for limits, said in (
+        ({"torque.q1": [1, 8]}, r"limits torque\.q1: limits on either side of 0 are wanted, not 1 and 8"),
+        ({"torque.q2": 8}, r"limits: no column 'torque\.q2'; did you mean 'torque\.q1'"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            block.plan(**asked, limits=limits)
+    with pytest.raises(UsageError, match=r"limits torque\.q1: effort_limits q1 limits it already"):
+        block.plan(**asked, limits={"torque.q1": 8}, effort_limits={"q1": 8})
+
+
 def test_a_goal_beyond_limits_is_named_where_there_is_no_plan():
     """Limits of joints are told and no wall, but whoever sees no plan looks for why."""
     robot = Robot(model(CRANE.replace("damping: 1}", "damping: 1, limits: [-3, 3]}")))
