@@ -43,6 +43,8 @@ class Supervised:
     def __init__(self, command: Sequence[str], place: Path) -> None:
         self._place, self._begun = place, time.monotonic()
         try:
+            for name in ("status", "messages"):  # of another command that was at work there before
+                (place / name).unlink(missing_ok=True)
             with (place / "trouble").open("wb") as trouble:
                 self._process = subprocess.Popen(
                     ["/bin/sh", "-c", SCRIPT, "sh", *command],

@@ -405,6 +405,8 @@ def test_plans_and_trials(files, capsys):
     assert answer["arrays"]["synthetic"]["columns"] == ["value", "bias", "spread", "predicted"]
     assert run([*FIT, "--synthetic", "5", "-o", "fitted.yaml"]) == 2
     assert "there is no robot file to write" in capsys.readouterr().err
+    assert run([*plan, "--plan", "3", "-o", "chosen.foo"]) == 2
+    assert "it must be one of .json, .csv, .npz, .mat\n" in capsys.readouterr().err
     assert run([*plan, "--plan", "3", "-o", "data.csv", "--overwrite"]) == 2
     assert "that is the file of candidates itself" in capsys.readouterr().err
     assert run([*plan, "--data", "data.csv"]) == 2 and "add --plan" in capsys.readouterr().err

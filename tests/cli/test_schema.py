@@ -42,6 +42,15 @@ def test_the_file_beside_the_robots_is_what_the_tool_writes(schema, capsys):
     assert json.loads(capsys.readouterr().out) == schema
 
 
+@pytest.mark.parametrize("suffix", [".yaml", ".csv", ".tex", ""])
+def test_a_wrong_suffix_is_told_the_right_one(suffix, capsys, tmp_path, monkeypatch):
+    """The only one: no other that is refused next."""
+    monkeypatch.chdir(tmp_path)
+    assert run(["schema", "-o", f"s{suffix}"]) == 2
+    assert capsys.readouterr().err == f"Error: -o s{suffix}: a schema is a .json file\n"
+    assert run(["schema", "-o", "s.json"]) == 0
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_robots_are_accepted_and_point_at_it(name, validator):
     text = description.read(name).text

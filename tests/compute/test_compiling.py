@@ -23,8 +23,9 @@ from waiting import PATIENCE, demand_dead, soon
 from kronbot.compute.native import cache, compiling, elf, policy
 from kronbot.compute.native.cache import Cache
 from kronbot.compute.native.cost import EFFORTS, FULL, QUICK, instructions
-from kronbot.compute.native.subjects import Functions
+from kronbot.compute.native.subjects import Calls, Functions, Rows
 from kronbot.compute.native.use import worthwhile
+from kronbot.mechanics.motion.strides import Strides
 from kronbot.system import supervised
 from kronbot.system.interruption import UNFINISHED, end_unfinished
 
@@ -514,21 +515,102 @@ def test_a_library_that_does_not_load(kept, tmp_path, monkeypatch, reasons):
     assert "no library for this machine" in reasons()
 
 
-@pytest.mark.parametrize("harm", ["lacks the function", "ends the process"])
+HARM = {
+    "lacks the function": ("echo 'int foo(void) {return 1;}' > traced.c", "trace"),
+    "ends when called": ("sed -i 's/return 0;/__builtin_trap(); return 0;/' traced.c", "does harm"),
+    "ends when asked": ("sed -i 's/n_in(void) { return/n_in(void) { __builtin_trap(); return/' traced.c", "does harm"),
+    "ends when loaded": ("echo '__attribute__((constructor)) void foo(void) {_exit(0);}' >> traced.c", "ended with 0"),
+}
+
+
+@pytest.mark.parametrize("harm", HARM)
 def test_what_fails_at_its_trial_is_not_kept(harm, kept, tmp_path, monkeypatch, reasons):
-    """Or every later run would meet it, with a good compiler, too."""
+    """Or every later run would meet it, with a good compiler, too; nor does it end this process."""
     compiler = next(filter(shutil.which, compiling.COMPILERS))
-    text = "echo 'int foo(void) {return 1;}' > traced.c"
-    if harm == "ends the process":
-        text = "sed -i 's/return 0;/__builtin_trap(); return 0;/' traced.c"
+    text, reason = HARM[harm]
     monkeypatch.setenv("CC", script(tmp_path / "harmful", f'{text}; exec {compiler} "$@"'))
-    if harm == "ends the process":
-        child = subprocess.run([sys.executable, "-c", CHILD], input="", text=True, capture_output=True, check=False)
-        assert child.returncode < 0
-    else:
+    assert native(sample()) is None
+    assert reason in reasons()
+    assert kept.entries() == [] and left_over(kept) == []
+
+
+# Pages of zeros in the place of the second half, of every page but the first, and of the code.
+DAMAGE = {
+    "half": "S=$(stat -c %s traced.so); truncate -s $((S/2)) traced.so; truncate -s $S traced.so",
+    "all but the head": "S=$(stat -c %s traced.so); truncate -s 4096 traced.so; truncate -s $S traced.so",
+    "code": "dd if=/dev/zero of=traced.so bs=4096 seek=1 count=1 conv=notrunc 2>/dev/null",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_library_ends_no_process(damage, kept, tmp_path, monkeypatch, reasons):
+    """The compiler ends well, as where a disk has lost what was written: its sizes and headers are right."""
+    compiler = next(filter(shutil.which, compiling.COMPILERS))
+    monkeypatch.setenv("CC", script(tmp_path / "damaging", f'{compiler} "$@" && {DAMAGE[damage]}'))
+    child = subprocess.run([sys.executable, "-c", CHILD], input="", text=True, capture_output=True, check=False)
+    assert child.returncode == 1 and "NoneType" in child.stderr
+    assert kept.entries() == [] and left_over(kept) == []
+
+
+X = SX.sym("x", 3)
+NUMBERS = ("SAFETY", "LEAST", "MOST", "SMALL", "POWER", "NOW", "BEFORE", "PATIENCE", "HOPELESS")
+# Each with a trap for sed.
+KINDS = {
+    "functions": (Functions(sample()), "s/return 0;/__builtin_trap(); return 0;/"),
+    "calls": (Calls(sample().map(3)), "s/return 0;/__builtin_trap(); return 0;/"),
+    "rows": (Rows(casadi.Function("f", [X], [casadi.sin(X)]), []), "s/int rows = count/__builtin_trap(); &/"),
+    "strides": (Strides(dict.fromkeys(NUMBERS, 1.0), lambda *_: 1.0), "/^double factor/{n;s/{/{ __builtin_trap();/}"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_compiled_is_called_once_elsewhere(kind, kept, tmp_path, monkeypatch, reasons):
+    """Each kind of function by its own interface: a trap in it is met there, and nothing without."""
+    compiler = next(filter(shutil.which, compiling.COMPILERS))
+    subject, trap = KINDS[kind]
+    said, wait = [], supervised.Supervised.wait
+    monkeypatch.setattr(supervised.Supervised, "wait", lambda *given: said.append(wait(*given)) or said[-1])
+    assert compiling.made(FULL, subject) is not None
+    assert said[-1] == (True, "ended with 0: loading\ntried")
+    monkeypatch.setenv("CC", script(tmp_path / "trapped", f"sed -i '{trap}' traced.c; exec {compiler} \"$@\""))
+    assert compiling.made(FULL, subject) is None
+    assert "does harm: the process that tried it ended with 1" in reasons()  # 132 or 133
+
+
+ENDLESS = '__attribute__((constructor)) void foo(void) {{system("echo $PPID > {0}.part; mv {0}.part {0}"); for (;;);}}'
+
+
+@pytest.mark.parametrize("end", ["its time", "Ctrl-C"])
+def test_a_trial_that_does_not_end(end, kept, tmp_path, monkeypatch, reasons):
+    """It is ended, and nothing is left of it."""
+    compiler, pid = next(filter(shutil.which, compiling.COMPILERS)), tmp_path / "pid"
+    words = f"cat >> traced.c <<'X'\n{ENDLESS.format(pid)}\nX\n"
+    monkeypatch.setenv("CC", script(tmp_path / "endless", f'{words}exec {compiler} "$@"'))
+    if end == "its time":
+        ends = supervised.Supervised.ends
+        monkeypatch.setattr(compiling, "TRIAL", 0.0)
+        monkeypatch.setattr(
+            supervised.Supervised, "ends", lambda one, time: (time or soon(pid.exists)) and ends(one, time)
+        )
         assert native(sample()) is None
-        assert reasons()
-    assert [each.path for each in kept.entries()] == []
+        assert "comes to no end where it is tried" in reasons()
+        assert native(sample(factor=3.0)) is None
+        assert "has timed out before" in reasons()
+    else:
+        interrupting = threading.Thread(target=lambda: (soon(pid.exists), os.kill(os.getpid(), signal.SIGINT)))
+        interrupting.start()
+        with pytest.raises(KeyboardInterrupt):
+            native(sample())
+        interrupting.join()
+    demand_dead(int(pid.read_text()))
+    assert kept.entries() == [] and left_over(kept) == []
+
+
+def test_a_program_that_python_is_a_part_of(kept, monkeypatch):
+    """It is not begun anew for a trial; nor is one needed where Python cannot begin."""
+    for number, program in enumerate(["/bin/false", "/usr/bin/python-that-is-not-there", ""]):
+        monkeypatch.setattr(sys, "executable", program)
+        assert native(sample(factor=number)) is not None
 
 
 @pytest.mark.parametrize("variable", ["CC", "CPATH", "sanitizer"])

@@ -981,11 +981,28 @@ def test_places_count_characters():
     assert [child.place for child in root.children] == [(2, 1), (2, 8)]
 
 
-def test_a_declared_encoding_does_not_matter():
+DECLARED = '<?xml version="1.0" encoding="{}"?><robot name="é"><link name="ü"/></robot>'
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["UTF-16", "utf-8", "UTF8", "us-ascii", "ASCII", "latin-1", "ISO-8859-1", "windows-1252", "Shift_JIS", "koi8-r"],
+)
+def test_a_declared_encoding_does_not_matter(encoding):
     """The text is decoded already."""
-    assert (
-        loaded('<?xml version="1.0" encoding="UTF-16"?><robot name="é"><link name="ü"/></robot>').links[0].name == "ü"
-    )
+    assert loaded(DECLARED.format(encoding)).links[0].name == "ü"
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["zlib", "idna", "IDNA", "punycode", "unicode_escape", "raw-unicode-escape", "undefined", "charmap", "hex", "rot13",
+     "klingon", "os.path"],
+)  # fmt: skip
+def test_an_encoding_that_no_file_has(encoding):
+    """Unknown, or what Python alone calls one: packed bytes, names of hosts, letters in place of others."""
+    assert refusals(DECLARED.format(encoding)) == [
+        f"arm.urdf:1:1: unknown encoding '{encoding}': save the file as UTF-8, and write encoding=\"utf-8\""
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------- slips

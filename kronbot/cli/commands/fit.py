@@ -127,7 +127,7 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
     if fitted is not None:
         check_robot_file("-o", fitted, out.overwrite)
         out = replace(out, output=None)
-    out.check(arrays=ARRAYS, also=ROBOT_SUFFIXES)
+    out.check(arrays=ARRAYS, also=() if unfitted else ROBOT_SUFFIXES)
     given = fitting.arguments(asked)
     robot = subject.load(out)
     if fitted is not None:

@@ -33,9 +33,9 @@ def schema(output: str | None, overwrite: bool, quiet: bool) -> None:
       kronbot schema -o robot.schema.json
       kronbot schema | jq '."$defs".Flexible.properties | keys'
     """
-    check_target(output, overwrite)
-    if output is not None and Path(output).suffix != ".json":
+    if output is not None and Path(output).suffix != ".json":  # other answers have other formats, too
         raise UsageError(f"-o {shown(output)}: a schema is a .json file")
+    check_target(output, overwrite)
 
     from kronbot.description.json_schema import robot_file_schema
 

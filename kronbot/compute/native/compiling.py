@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import casadi
 
-from kronbot.compute.native import elf, policy
+from kronbot.compute.native import elf, policy, trial
 from kronbot.compute.native.cache import MAX_BYTES, Cache, folder
 from kronbot.compute.native.cost import EFFORTS, Effort
 from kronbot.compute.native.subjects import Functions, Subject
@@ -52,6 +52,8 @@ LIBRARIES = ("-lm",) if sys.platform == "darwin" else ("-lm", "-Wl,-z,defs")
 # Of those that differ: time and memory of compiling stay under 25 s and 1 GB; 400,000 took 43 s and 1.5 GB.
 MAX_INSTRUCTIONS = 200_000
 TIMEOUT = 120.0
+# A library is loaded and called once within this time (s), on a busy machine, too.
+TRIAL = 20.0
 # Characters of a compiler's command and of its messages that a reason repeats.
 TOLD = 500
 
@@ -273,14 +275,36 @@ class Compilation(Generic[Made]):
             raise _Unavailable(f"the compiler {told[:TOLD]} ({shlex.join(command)[:TOLD]})")
         loaded: list[Made] = []
 
-        def trial(library: Path) -> None:
+        def tried(library: Path) -> None:
+            self._try(library, compiler)
             loaded.append(self._subject.load(library))  # it stays usable whatever happens to its file
             if not self._subject.agrees(library):
                 raise _Unavailable(f"what {shlex.join(command)[:TOLD]} made has other answers: look at CC and CPATH")
 
-        library = cache.store(key, _built(place), place, trial=trial)
+        library = cache.store(key, _built(place), place, trial=tried)
         cache.evict()
         return Code(loaded[0], library, self._effort)
+
+    def _try(self, library: Path, compiler: _Compiler) -> None:
+        """Load and call it in a process of its own. Raises what is wrong with a library that would end this one."""
+        from kronbot.system.supervised import Supervised
+
+        assert self._process is not None
+        self._process.end()
+        python = sys.executable or ""
+        if not os.path.basename(python).lower().startswith("python"):
+            return  # another program, which Python is a part of, would begin anew
+        command = [python, "-I", "-S", trial.__file__, str(library), *self._subject.tried()]
+        self._process = Supervised(command, library.parent)
+        try:
+            done, told = self._process.wait(TRIAL)
+        except TimeoutError:
+            _hanging.add(compiler)
+            raise _Unavailable("what the compiler made comes to no end where it is tried") from None
+        # Where nothing was said, there is no such Python.
+        if trial.LOADING in told and not (done and trial.TRIED in told):
+            status = told.partition(":")[0]
+            raise _Unavailable(f"what the compiler made does harm: the process that tried it {status}")
 
     def _give_up(self, error: Exception) -> None:
         self.cancel()

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
-from kronbot.compute.native import blocks
+from kronbot.compute.native import blocks, trial
 from kronbot.compute.native.cost import EFFORTS, FULL, Effort, instructions
 from kronbot.compute.native.kernel import Kernel, Loop
 from kronbot.system.platform import host
@@ -52,6 +52,9 @@ class Subject(Protocol[Made]):
 
     def source(self, effort: Effort) -> str:
         """The C text."""
+
+    def tried(self) -> list[str]:
+        """The functions that a trial calls, in the words of :mod:`trial`."""
 
     def load(self, library: Path) -> Made:
         """What a library does. Raises RuntimeError where it does not load."""
@@ -107,6 +110,10 @@ class _Interface:
         for each in self._functions:
             generator.add(each)
         return str(generator.dump())
+
+    def tried(self) -> list[str]:
+        """All of them."""
+        return [trial.interface(each.name(), *_sizes(each)) for each in self._functions]
 
     def agrees(self, library: Path) -> bool:
         """Of maps what they map is elsewhere the same."""
@@ -167,6 +174,12 @@ class Rows:
 
         return lanes.source(self._function, self._shared, self.width)
 
+    def tried(self) -> list[str]:
+        """The loop, at one point."""
+        from kronbot.compute.code import lanes
+
+        return [trial.rows(lanes.NAME, lanes.ROOM, *_sizes(self._function))]
+
     def load(self, library: Path) -> Loop:
         """The loop."""
         return _loaded(lambda: Loop(library))
@@ -184,6 +197,12 @@ class Rows:
         self.load(library)([rows[0] if i in self._shared else rows for i, rows in enumerate(points)], found)
         made = [(count * one.size2_out(i), one.size1_out(i)) for i in range(one.n_out())]
         return _same(wanted, [rows.reshape(shape).T for rows, shape in zip(found, made, strict=True)])
+
+
+def _sizes(function: casadi.Function) -> tuple[list[int], list[int]]:
+    """Numbers in each input, and in each output."""
+    inputs, outputs = range(function.n_in()), range(function.n_out())
+    return [function.nnz_in(i) for i in inputs], [function.nnz_out(i) for i in outputs]
 
 
 def _loaded(load: Callable[[], Made]) -> Made:

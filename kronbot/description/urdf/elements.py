@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import field
@@ -35,6 +36,10 @@ _NUMBER = re.compile(rf"[-+]?{DECIMAL}")
 _NUMBER_LENGTH = 100
 # Products of larger numbers overflow.
 _LARGEST = 1e100
+# Encodings of Python's own, which no file is saved with.
+_NO_CHARACTER_SETS = {
+    *("charmap", "idna", "mbcs", "oem", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +74,9 @@ def read_xml(argument: str, limit: int) -> Source:
 def parse_xml(source: Source) -> Element:
     """The outermost element of a document.
 
-    Raises DescriptionError at the first place that is no XML, and at a document type that says more than a name (so no
-    entity is ever declared, hence none expanded and no other file read), an element of xacro, too many elements, or
-    too deep a nesting.
+    Raises DescriptionError at the first place that is no XML, and at an encoding that nobody knows, a document type
+    that says more than a name (so no entity is ever declared, hence none expanded and no other file read), an element
+    of xacro, too many elements, or too deep a nesting.
     """
     parser = expat.ParserCreate()
     outside = Element("", {}, (1, 1))
@@ -105,6 +110,11 @@ def parse_xml(source: Source) -> Element:
                 "expanded; take it out"
             )
 
+    def declaration(_: str, encoding: str | None, standalone: int) -> None:
+        if encoding is not None and not _is_character_set(encoding):
+            give_up(f'unknown encoding {quote(encoding)}: save the file as UTF-8, and write encoding="utf-8"')
+
+    parser.XmlDeclHandler = declaration
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda _: opened.pop()
     parser.StartDoctypeDeclHandler = doctype
@@ -186,6 +196,17 @@ class Inspector(Mistakes):
 def _called(element: Element) -> str:
     name = element.attributes.get("name", "")
     return f" {quote(name)}" if name else ""
+
+
+def _is_character_set(name: str) -> bool:
+    """Whether files may be saved with an encoding of that name, whatever this one is saved with."""
+    try:
+        b"<".decode(name)
+    except UnicodeError:  # known: it takes more than a byte
+        pass
+    except LookupError:
+        return False
+    return codecs.lookup(name).name.replace("_", "-") not in _NO_CHARACTER_SETS
 
 
 def _is_number(text: str) -> bool:

@@ -160,6 +160,12 @@ class Strides:
         """The text."""
         return self._text
 
+    def tried(self) -> list[str]:
+        """How long the next step is."""
+        from kronbot.compute.native import trial  # as in load
+
+        return [trial.numbers("factor")]
+
     def load(self, library: Path) -> Steps:
         """The loop."""
         from kronbot.compute.native.kernel import Steps  # here, since most runs do without
