@@ -18,6 +18,8 @@ from kronbot.records import dataclass
 
 # Share of the range: what ends at a limit comes out beyond it by rounding, and splines overshoot a little more.
 OVERSHOOT = 1e-6
+# Share of the range: joints may rest on their stops, and that is no start inside them.
+DEEP = 1e-2
 # Times at which a motion is looked at: a peak between them is higher by a millionth of the motion at most.
 SAMPLES = 2001
 
@@ -155,6 +157,17 @@ def told_of_pressing(robot: Robot, q: Array, free: Sequence[int]) -> list[str]:
     held = [limits for limits in robot.limits if limits.stops and not limits.row[list(free)].any()]
     found = (each for limits in held for each in passings_of(limits, limits.values(q)))
     return [Told(replace(each, beyond="held in its stop at")) for each in found]
+
+
+def told_of_start(robot: Robot, q: Array) -> list[str]:
+    """The joints that start deep inside their stops at q (n,), from where these throw them back, in words."""
+    return [
+        f"at the start {each}"
+        for limits in robot.limits
+        if limits.stops
+        for each in passings_of(limits, limits.values(q[None]))
+        if each.excess > DEEP * (limits.high - limits.low)
+    ]
 
 
 def _timed(found: Iterable[Passing], times: Array) -> list[str]:

@@ -80,7 +80,7 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
             refused = in_time(error, met)
             raise type(refused)(
                 *refused.args,
-                *(f"; {each}" for each in (*_told_of_goal(robot, wish, False), *_told_of_degrees(robot, wish))),
+                *(f"; {each}" for each in (*_told_of_ends(robot, wish, False), *_told_of_degrees(robot, wish))),
             ) from None
         return Outcome(_answer(robot, wish, found, False), type(error)(*error.args, SO_FAR))
     found.progress(1.0)
@@ -131,7 +131,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
         told.append(f"the search gave up after {best.iterations} iterations: this is a motion, but not the best one")
     if run is None and own.least == "time":
         told.append("the search for the least time did not end: much less may do (duration)")
-    told += _told_of_goal(robot, wish, True)
+    told += [each for each in _told_of_ends(robot, wish, True) if each not in told]
     told += _told_of_holding(robot, found.arm, summary)
     if run is None:
         told += told_of_run(robot, best.q, series["t"], nothing)
@@ -165,11 +165,15 @@ def _used(robot: Robot, best: Candidate) -> str:
     return told + (": less time may do (duration)" if shares[name] < ALL else "")
 
 
-def _told_of_goal(robot: Robot, wish: Wish, rows: bool) -> list[str]:
-    """Limits of joints that a goal is beyond; where there are ``rows`` they tell of those without stops."""
-    goal = np.array([judgement.placed(robot, wish.goal)])
-    asked = (each for each in robot.limits if each.stops or not rows)
-    return [f"at the goal {beyond}" for each in asked for beyond in passings_of(each, each.values(goal))]
+def _told_of_ends(robot: Robot, wish: Wish, rows: bool) -> list[str]:
+    """Limits of joints that a start or a goal is beyond; where there are ``rows`` they tell of those without stops."""
+    return [
+        f"at the {word} {beyond}"
+        for word, values in (("start", wish.start), ("goal", wish.goal))
+        for each in robot.limits
+        if each.stops or not rows
+        for beyond in passings_of(each, each.values(np.array([judgement.placed(robot, values)])))
+    ]
 
 
 def _told_of_holding(robot: Robot, arm: Arm, summary: Mapping[str, Scalar]) -> Iterator[str]:

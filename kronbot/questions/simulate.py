@@ -36,7 +36,7 @@ from kronbot.questions.columns import (
 from kronbot.questions.commanded import commanded
 from kronbot.questions.initial_state import step_of_gravity
 from kronbot.questions.keeping import kept
-from kronbot.questions.limits import told_of_run
+from kronbot.questions.limits import told_of_run, told_of_start
 from kronbot.questions.measures import (
     NOTHING,
     NUMBERS,
@@ -203,7 +203,7 @@ def _told(course: Course) -> Outcome:
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
-    told = [*begun.unmoved, *told_of_run(robot, q, done, run.error), *behind.told]
+    told = [*begun.unmoved, *told_of_start(robot, q[0]), *told_of_run(robot, q, done, run.error), *behind.told]
     told += [*_told_of_size(robot, run.tolerances.atol, series), *_told_of_peaks(robot, summary)]
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, which(run), report, begun.start, summary, given)

@@ -125,6 +125,17 @@ def test_statics_tells_of_a_joint_that_is_held_in_its_stop():
     assert not lift.statics([0.5]).warnings and not resting.warnings
 
 
+def test_a_run_tells_of_a_joint_that_starts_deep_in_its_stop():
+    """From where it is thrown back; resting on it is no such start."""
+    lift = Robot(model(LIFT + "simulate: {duration: 0.05, step: 0.01, drive: {lift: {torque: 0}}}"))
+    for start, told in (
+        (0, ["at the start lift is beyond its limit of 0.3 m by 0.3 m"]),
+        (0.3 - 30 * 9.81 / 1e6, []),
+        (0.5, []),
+    ):
+        assert list(lift.simulate(q={"lift": start}).warnings) == told
+
+
 @pytest.mark.slow
 def test_on_the_command_line(tmp_path, capsys):
     """On stderr, exit 0; blocks of many rows tell it once; --quiet does not."""

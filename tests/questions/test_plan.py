@@ -598,11 +598,13 @@ def test_a_goal_where_nothing_rests_is_told_with_cures_of_a_plan():
         kronbot.loads(text + f"pose: {{}}, flexible: {beam}}}\n").plan({"a": np.pi / 2}, duration=1)
 
 
-def test_a_goal_in_a_stop_is_told():
+def test_a_start_or_goal_in_a_stop_is_told():
     """A plan pushes into it, as the simulation that judges it does, and no limit is passed there."""
     text = TWO.replace("1ELASTIC", "1, limits: [-3, 0.5], stops: {stiffness: 100}")
     for goal, told in ((0.6, ["at the goal q1 is beyond its limit of 0.5 m by 0.1 m"]), (0.4, [])):
         assert list(Robot(model(text)).plan({"q1": goal}, duration=1, drive="motion").warnings) == told
+    back = Robot(model(text)).plan({"q1": 0}, duration=1, drive="motion", q={"q1": 0.6})
+    assert list(back.warnings) == ["at the start q1 is beyond its limit of 0.5 m by 0.1 m"]
 
 
 def test_torques_are_columns_that_limits_keep(unjudged):
