@@ -20,7 +20,8 @@ from kronbot.mechanics.multibody.damping import damping_matrix
 from kronbot.mechanics.multibody.elements import elements_at_rest, two_sided
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.kinematics import completed
-from kronbot.mechanics.multibody.state import generalized_inertia_matrix
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
 from kronbot.mechanics.multibody.stops import Contacts, stop_forces
 from kronbot.model.beam import TIP
 from kronbot.model.floating import hung
@@ -31,6 +32,8 @@ PURPOSE = "simulate"
 STEP_OF_GRAVITY = 0.1
 # Rates (rad/s, m/s) of a start beyond this are no mechanics: light is hardly faster.
 FASTEST = 1e8
+# Shares of its weight and of what gravity does at all, up to which a joint rests: places are given in few digits.
+AT_REST, ROUNDING = 1e-3, 1e-9
 FALLING = "a floating base falls, and nothing holds it in an equilibrium: start straight"
 
 
@@ -131,6 +134,37 @@ def step_of_gravity(
                     "begins at rest"
                 ]
     return []
+
+
+def told_of_letting_go(robot: Robot, system: Equations, given: Mapping[int, float], q: Array, size: float) -> list[str]:
+    """A word on joints that nothing drives beside others, and that do not rest at q (n,), in which a run starts in the
+    equilibrium of its beams: as little as others do they go to where they would. Those ``given`` are meant to be there.
+
+    ``size`` (J) is that of what gravity does. Dry friction may hold a joint: nothing is said of such.
+    """
+    passive = [each for each in robot.joints if each.name in system.drives.passive and each.friction is None]
+    loose = [each for each in passive if each.driven not in given]
+    if not loose:
+        return []
+    from kronbot.questions.pressed import pressed  # here, since few runs start there
+
+    def parts() -> tuple[dict[str, SX], dict[str, SX]]:
+        at, still = SX.sym("q", robot.n), SX(robot.n, 1)
+        state = pressed(propagate(robot, at, still))
+        forces = {"tau": inverse_dynamics(state, still), "weight": casadi.gradient(gravity_energy(state), at)}
+        return {"q": at}, forces
+
+    forces = traced(robot, "let go", PURPOSE, parts)(q)
+    told = []
+    for joint in loose:
+        tau, weight = (float(forces[word].ravel()[joint.driven]) for word in ("tau", "weight"))
+        if abs(tau) > max(AT_REST * abs(weight), ROUNDING * size):
+            what = f"{joint.name} starts at {q[joint.driven]:.4g} {robot.units[joint.driven]}"
+            told.append(
+                f"{what}, where nothing holds it against {abs(tau):.3g} {'N m' if joint.revolute else 'N'}: beams "
+                "alone start in the equilibrium; statics with no torque there (tau) tells where it rests, for q"
+            )
+    return told
 
 
 def _unrest(robot: Robot, system: Equations, which: Hashable) -> Trace:

@@ -175,3 +175,46 @@ def test_the_sag_that_is_told_is_that_of_small_deflections():
     row = robot.statics(q=[0.2, 0.2])
     sag = np.linalg.norm([row[f"tip.upper.{axis}"][0] for axis in "xyz"])
     assert f"gravity alone bends upper by {sag:.3g} m" in robot.simulate(duration=0.05).warnings[0]
+
+
+BED = """
+kronbot: 1
+name: bed
+gravity: [0, 0, -9.81]
+links:
+  - name: bed
+    pose: {}
+    joint: {type: prismatic, name: heave, spring: {stiffness: 2e5}FRICTION}
+    rigid: {mass: 1800}
+  - name: mast
+    pose: {rpy: [-pi/2, 0, 0]}
+    joint: {type: revolute, name: erect}
+    flexible: {mass: 60, length: 4, EI: {z: 3e4}, modes: {v: 2}, damping: {ratio: 0.01}}
+  - name: bob
+    pose: {rpy: [0, 0, -pi/2]}
+    joint: {type: revolute, name: swing}
+    rigid: {mass: 5, com: [1, 0, 0], inertia: {Izz: 1}}
+simulate: {duration: 0.02, step: 0.01, start: equilibrium, drive: {erect: {motion: HELD}}}
+"""
+
+
+def test_joints_that_nothing_drives_are_let_go_where_they_do_not_rest():
+    """Beams alone are laid into their sag: a spring is told of with the weight on it, a bob that hangs is not."""
+    erect = "{type: polynomial, from: -60*deg, to: -60*deg, duration: 1, degree: 5}"
+    text = BED.replace("HELD", erect)
+    bed, weight = kronbot.loads(text.replace("FRICTION", "")), (1800 + 60 + 5) * 9.81
+
+    def told(robot, **given):
+        return [each for each in robot.simulate(**given).warnings if "nothing holds it" in each]
+
+    heave = f"heave starts at 0 m, where nothing holds it against {weight:.3g} N"
+    first, second = told(bed)
+    assert first.startswith(heave) and second.startswith("swing starts at 0 rad")
+    erect, hanging = np.deg2rad(-60), {"heave": 0.0, "swing": 0.0}
+    rest = bed.statics(q={"erect": erect}, tau=hanging)
+    places = {name: float(rest[f"angle.{name}"][0]) for name in hanging}
+    assert places["heave"] == pytest.approx(-weight / 2e5)
+    assert not told(bed, q=places) and told(bed, q={"swing": places["swing"]}) == [first]
+    sticks = kronbot.loads(text.replace("FRICTION", ", friction: {coulomb: 3e4, smoothing: 1e-3}"))
+    assert told(sticks, q={"swing": places["swing"]}) == []
+    assert not told(bed, start="straight")
