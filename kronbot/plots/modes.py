@@ -73,7 +73,9 @@ def draw(result: Result, whole: bool = False) -> Picture:
     if tables:
         mosaic.append([key if (key := f"convergence {i}") in tables else [*tables][0] for i in range(len(columns))])
         heights.append(HEIGHT)
-    shown = " and ".join(f"{case} ({told(len(found[case]), len(every[case]))})" for case in every)
+    shown = " and ".join(
+        f"{case} ({told(len(found[case]), len(every[case]))}{_others(result, case)})" for case in every
+    )
     title = f"modes of {robot.name}, order {result.order}, joints {shown}{of_an_instant(result)}"
     title += SWINGING if any(found.values()) else ""
     axes = Picture(title, mosaic, heights, spatial=spatial)
@@ -117,6 +119,16 @@ def swinging(result: Result, suffix: str) -> list[Shape]:
 def told(shown: int, there: int) -> str:
     """How many of those that there are are drawn."""
     return f"all {there}" if 0 < shown == there else f"{shown} of {there}" if there else "none"
+
+
+def _others(result: Result, case: str) -> str:
+    """That there are modes which creep or fall over, and are not drawn."""
+    moving = result.arrays[f"frequencies_{case}"].values > 0
+    damping = result.arrays[f"damping_{case}"].values[moving]
+    alone = damping[np.abs(damping) >= CREEPING]
+    falling = int((alone < 0).sum())
+    told = f"; {falling} {'falls' if falling == 1 else 'fall'} over, not drawn" if falling else ""
+    return f" that swing{told}" if alone.size else ""
 
 
 def of_an_instant(result: Result) -> str:

@@ -1000,6 +1000,22 @@ def test_long_titles_keep_their_size_in_some_lines():
     assert all(style.TITLE * lettering.width(line) < 72 * style.WIDTH / 2 for line in whole.get_text().split("\n"))
 
 
+def test_modes_that_fall_over_are_said_not_to_be_drawn(picture):
+    """Upside down a pendulum falls or creeps by two real poles, and a heavily damped one creeps."""
+    text = (
+        "kronbot: 1\nname: inverted\ngravity: [0, -9.81, 0]\nlinks:\n  - name: rod\n"
+        "    joint: {type: revolute, name: q1, damping: DAMPING}\n    pose: {}\n"
+        "    rigid: {mass: 1, com: [1, 0, 0], inertia: {Izz: 0.1}}\n"
+    )
+    for damping, posture, told in (
+        (0.01, np.pi / 2, "free (none that swing; 1 falls over, not drawn)"),
+        (50, -np.pi / 2, "free (none that swing)"),
+        (0.01, -np.pi / 2, "free (all 1); grey: at rest, dotted: back"),
+    ):
+        result = kronbot.loads(text.replace("DAMPING", str(damping))).modes(q={"q1": posture})
+        assert picture(modes.draw, result).get_suptitle().replace("\n", " ").endswith(told)
+
+
 @pytest.mark.slow
 def test_what_is_left_out_is_said_and_convergence_is_drawn(picture):
     robot = shipped("canadarm")
