@@ -606,7 +606,9 @@ class Robot:
 
         ``lqr``: K of the least integral of x' Q x + u' R u, with ``weights`` (diagonal of Q by coordinate or rate,
         default: 1 of every motor) and ``effort`` (of R by joint, default 1). ``poles``: K with these, the pair of each
-        complex one among them. ``shaper``: zv, mzv, zvd, ei or 2hump_ei for the lowest mode. ``gains`` is what
+        complex one among them. ``shaper``: zv, mzv, zvd, ei or 2hump_ei for the lowest mode, of the closed loop where
+        the file has controllers, else with the joints of ``lock`` locked, by default all but those without a drive
+        beside others; free joints without one are about their equilibrium. ``gains`` is what
         ``control: {state_feedback: {K: gains.csv}}`` reads. ``noise`` has densities of sensors by state, and of torques
         (``torque.q1``, default 1): ``L`` is the gain of the Kalman filter. The summary has the disk margin at the
         inputs, and for ``lqr`` the cost of coming back from a ``deviation`` (by state, default 0.01 of every motor),

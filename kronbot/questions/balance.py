@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from kronbot.compute.trace import Rows, Trace
+from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError
 from kronbot.floats import Array
+from kronbot.mechanics.static.equilibria import Case, Equilibria
 from kronbot.mechanics.static.equilibrium import Lost, Path, Paths, metric, touching
+from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
@@ -87,3 +90,20 @@ def _sagging(robot: Robot, q: Array) -> Array | None:
         return sag(robot, q)
     except ComputationError:
         return None
+
+
+def let_go(robot: Robot, q: Array, joints: Sequence[int]) -> Array:
+    """The equilibrium (n,) under weight and elements that joints, by place, come to from q (n,) as their torques fade.
+
+    Others are held. Raises ComputationError where no stable path leads to one.
+    """
+    equilibria, torques = Equilibria(robot, schema.Statics()), {**dict.fromkeys(joints, 0.0), **hung(robot)}
+    case = Case(q[list(robot.rigid)], np.zeros(6), torques, np.zeros(robot.n), q[list(robot.base)])
+    cases = equilibria.cases([case])
+    try:
+        return equilibria.newton(cases).of(0)
+    except Lost as lost:
+        path, way = equilibria.paths(cases.loads, list(robot.flexible)).of(0), path_end.way(equilibria, case)
+        ended = f"{path_end.told(robot, path, cases.straight[0], lost, way, PURPOSE)}; try other values of the joints"
+        where = ", ".join(path_end.posture(robot, case.angles)) or robot.name
+        raise ComputationError(f"{where}: ", *(path_end.loose(equilibria, case, lost) or [ended])) from None

@@ -7,18 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
 
-import casadi
 import numpy as np
-from casadi import SX
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.controlling import Control, StateFeedback
+from kronbot.description.expressions.expression import parse
 from kronbot.description.gains import AT, ROW, SEEN, TORQUE
-from kronbot.description.schema import Simulate
+from kronbot.description.schema import JointDrive, Simulate
 from kronbot.description.table import Table
 from kronbot.description.wording import listing, unknown
-from kronbot.errors import Argument, ComputationError, Failure, Interrupted, UsageError
-from kronbot.floats import Array, known
+from kronbot.errors import Argument, Failure, Interrupted, UsageError
+from kronbot.floats import Array
 from kronbot.mechanics.control.closed_loop import estimated, with_feedback
 from kronbot.mechanics.control.feedback import (
     Reached,
@@ -41,11 +40,11 @@ from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.model.build import build
 from kronbot.model.joint import DrivenJoint
 from kronbot.model.robot import Robot
-from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.at_rows import at_rows
-from kronbot.questions.closed_loop import MARGINS, controls, margin_numbers
+from kronbot.questions.closed_loop import MARGINS, margin_numbers
 from kronbot.questions.costs import UNPAID, cost, paid, told_of_cost
 from kronbot.questions.designed_poles import both, in_words, reached_of, told_of_passive, told_of_poles, told_poles
+from kronbot.questions.designed_shaper import shaper
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.result import Outcome, Result
@@ -60,8 +59,7 @@ LONG, ROWS = 8.0, 4000
 # It is left out where it would last longer by the fastest pole.
 LIMIT = 1e5
 FILE = "gains.csv"
-# What ei and 2hump_ei leave, as in files.
-TOLERANCE = 0.05
+NOTHING: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True)
@@ -114,10 +112,9 @@ def design(
 
     Raises UsageError for names that are none, ComputationError where there is no equilibrium or no such feedback.
     """
-    choice = Choice(locked, ("torques",), ())
     if wish.shaper is not None:
-        return Outcome(_shaper(robot, point, choice, wish.shaper), None)
-    found = Linearization(robot, choice, True).found(point)
+        return Outcome(shaper(robot, point, locked, wish.shaper), None)
+    found = Linearization(robot, Choice(locked, ("torques",), ()), True).found(point)
     system, free = found.solution.system, robot.others(locked)
     driven = [joint for joint in robot.joints if joint.driven not in locked]
     if not driven:
@@ -163,8 +160,8 @@ def design(
     told += told_of_passive(robot, wish.effort or (), np.asarray(found.point.tau), system.K, free)
     told += [f"no torque reaches {listing(unreached, 3)}: {alone}"] if unreached else []
     slowest, fastest = float(np.abs(closed.poles.real).min()), float(np.abs(closed.poles).max())
-    if P is not None and not locked:
-        model = found, P, Q, R, states, inputs, slowest, fastest
+    if P is not None:
+        model = found, P, Q, R, free, driven, slowest, fastest
         costs, doubts, stopped = _costs(robot, wish, arrays["gains"], model, progress)
         summary |= costs
         told += doubts
@@ -182,8 +179,8 @@ def weighing(robot: Robot, wish: Wish, driven: Sequence[DrivenJoint], states: Se
 
 def away(robot: Robot, wish: Wish, states: Sequence[str]) -> Array:
     """The deviation that costs are told for. Raises UsageError."""
-    usual = {robot.coordinates[joint.driven]: 0.01 for joint in robot.joints}
-    x = dict.fromkeys(states, 0.0)
+    motors = [robot.coordinates[joint.driven] for joint in robot.joints]
+    x, usual = dict.fromkeys(states, 0.0), {name: 0.01 for name in motors if name in states}
     for name, value in (wish.deviation if wish.deviation is not None else usual).items():
         if name not in x:
             raise unknown(name, states, Argument("deviation"), ": no ", behind=" here")
@@ -247,14 +244,15 @@ def _costs(
     robot: Robot,
     wish: Wish,
     gains: NamedArray,
-    model: tuple[Found, Array, Array, Array, Sequence[str], Sequence[str], float, float],
+    model: tuple[Found, Array, Array, Array, list[int], Sequence[DrivenJoint], float, float],
     progress: Callable[[float], None] | None,
 ) -> tuple[dict[str, Scalar], list[str], Interrupted | None]:
     """The cost of coming back from a deviation: of the linear model, and of the robot itself in a simulation.
 
-    With what is to be said of it, and who interrupted it.
+    Joints that are locked are held where they are. With what is to be said of it, and who interrupted it.
     """
-    found, P, Q, R, states, inputs, slowest, fastest = model
+    found, P, Q, R, free, driven, slowest, fastest = model
+    states, n = (gains.columns or ())[1:], len(free)
     start = away(robot, wish, states)
     costs: dict[str, Scalar] = {"cost_predicted": float(start @ P @ start)}
     duration = LONG / slowest if slowest else np.inf
@@ -262,23 +260,27 @@ def _costs(
         return costs, [], None
     if not duration * fastest <= LIMIT:  # also where all poles are 0
         return costs, [f"no cost is simulated: the slowest pole, {slowest:.3g} 1/s, would take {duration:.3g} s"], None
-    q = {i: float(found.point.q[i] + start[i]) for i in range(robot.n)}
-    qd = {i: float(start[robot.n + i]) for i in range(robot.n)}
+    q = {place: float(found.point.q[place] + start[i]) for i, place in enumerate(free)}
+    qd = {place: float(start[n + i]) for i, place in enumerate(free)}
     run = Run(duration, duration / ROWS, "recursive", "dop853", Tolerances(1e-8, 1e-10), q, qd)
+    held = {joint.name: float(found.point.q[joint.driven]) for joint in robot.joints if joint not in driven}
     try:
-        rows = paid(lambda: simulate(with_gains(robot, gains), run, progress).whole()).series
+        rows = paid(lambda: simulate(with_gains(robot, gains, held), run, progress).whole()).series
     except Interrupted as error:
         return {**costs, **UNPAID}, [], error
     except Failure as error:
         return costs, [f"the robot itself does not come back from the deviation: {error}"], None
-    x = np.column_stack([rows[name] for name in states]) - np.concatenate([found.point.q, 0 * found.point.q])
-    tau = np.column_stack([rows[name] for name in inputs]) - np.asarray(found.point.tau)
+    at, torques = (np.asarray(each) for each in (found.point.q, found.point.tau))
+    x = np.column_stack([rows[name] for name in states]) - np.concatenate([at[free], np.zeros(n)])
+    tau = np.column_stack(
+        [rows[f"torque.{joint.name}"] - torques[i] for i, joint in enumerate(robot.joints) if joint in driven]
+    )
     simulated = cost(rows["t"], x, tau, Q, R)
     return {**costs, "cost_simulated": simulated}, told_of_cost(float(start @ P @ start), simulated), None
 
 
-def with_gains(robot: Robot, gains: NamedArray) -> Robot:
-    """The robot with these gains as its control, and no other drives."""
+def with_gains(robot: Robot, gains: NamedArray, held: Mapping[str, float] = NOTHING) -> Robot:
+    """The robot with these gains as its control, joints that are ``held`` at values, and no other drives."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if gains.axis is None:
@@ -291,39 +293,11 @@ def with_gains(robot: Robot, gains: NamedArray) -> Robot:
             [at, *values] for at, values in zip(rows, gains.values.reshape(len(rows), -1).tolist(), strict=True)
         )
     said = robot.description
-    file = replace(said.robot, control=Control(state_feedback=StateFeedback(FILE)), simulate=Simulate(), motion={})
+    standing = {name: JointDrive(motion=parse(repr(value))) for name, value in held.items()}
+    control, run = Control(state_feedback=StateFeedback(FILE)), Simulate(drive=standing or None)
+    file = replace(said.robot, control=control, simulate=run, motion={})
     tables = {**said.tables, FILE: Table(FILE, text.getvalue())}
     return build(replace(said, robot=file, tables=tables), robot.order)
-
-
-def _shaper(robot: Robot, point: Point, choice: Choice, kind: str) -> Result:
-    """An input shaper for the lowest mode: of the closed loop where controllers are, else with joints locked."""
-    loop = controls(robot)
-    locked = choice.locked if loop else frozenset(robot.rigid)
-    if 0 < len(choice.locked) < len(locked):
-        raise UsageError(Argument("lock"), ": without controllers a shaper is for joints that are all locked")
-    found = Linearization(robot, replace(choice, locked=locked), True, loop).found(point)
-    swinging = (pole for pole in found.solution.poles if pole.value.imag > 0 and not pole.free)
-    if (lowest := min(swinging, key=lambda each: abs(each.value), default=None)) is None:
-        raise ComputationError("nothing swings: a shaper has no mode to be for")
-    frequency, error = abs(lowest.value), lowest.error
-    damping, relative = max(0.0, -lowest.value.real / frequency), error / frequency
-    apart, decay = (float(each) for each in spacing(kind, SX(frequency), SX(damping)))
-    weights = np.array(casadi.evalf(undamped(kind, SX(TOLERANCE)))).ravel()
-    weights *= decay ** np.arange(len(weights))
-    times, amplitudes = apart * np.arange(len(weights)), weights / weights.sum()
-    summary: dict[str, Scalar] = {
-        "shaper": f"{{type: {kind}, frequency: {known(frequency, error)!r}, damping: {known(damping, relative)!r}}}",
-        "frequency": float(frequency),
-        "damping": float(damping),
-        "model": "closed loop" if loop else "joints locked",
-        "longer": float(times[-1]),
-    }
-    units, columns = {"columns": ["s", "1"]}, ["t", "amplitude"]
-    table = NamedArray(np.column_stack([times, amplitudes]), numbered(len(times)), units, columns)
-    named = {"q": robot.by_name(found.point.q)}
-    told = told_of_validity(robot, found.point.q, found.point.qd, locked)
-    return Result(PURPOSE, robot.name, robot.order, named, {"impulses": table}, {}, summary, told, about=robot)
 
 
 def outline(robot: Robot, given: Given) -> Outline:

@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 from robots_in_tests import boom_and_arm, model
+from scipy.integrate import solve_ivp
 from scipy.linalg import solve_continuous_are
 from thinned import rare
 
@@ -395,3 +396,111 @@ def test_motors_that_the_file_does_not_have_are_told():
     assert told.startswith(
         f"th has no drive in the file, but is held here with {2 * 9.81 * 0.8 * np.sin(0.1):.4g} N m: "
     )
+
+
+CRANE = """
+kronbot: 1
+name: crane
+gravity: [0, -9.81, 0]
+links:
+  - {name: trolley, joint: {type: prismatic, name: x}, pose: {rpy: [0, pi/2, 0]}, rigid: {mass: 800}}
+  - {name: back, joint: {type: fixed}, pose: {rpy: [0, -pi/2, 0]}}
+  - {name: bob, joint: {type: revolute, name: swing}, pose: {}, rigid: {mass: 2000, com: [0, -4, 0], inertia: {Izz: 9}}}
+"""
+ON_RAILS = """
+simulate: {duration: 10, step: 0.02, drive: {x: {motion: {type: trapezoid, from: 0, to: 5, duration: 5SHAPER}}}}
+"""
+# A physical pendulum, m g l and J of the load about its joint.
+WEIGHT, ABOUT_JOINT = 2000 * 9.81 * 4, 9 + 2000 * 4**2
+
+
+def residual(shaper=""):
+    """The most (rad) that the load of the crane swings behind its motion."""
+    series = kronbot.loads(CRANE + ON_RAILS.replace("SHAPER", shaper)).simulate().series
+    return np.abs(series["swing"][series["t"] > 7.5]).max()
+
+
+def test_a_shaper_is_for_the_swing_of_a_joint_without_a_motor():
+    """By the frequency of a pendulum, wherever it is asked from."""
+    crane = kronbot.loads(CRANE + ON_RAILS.replace("SHAPER", ""))
+    found = crane.design(shaper="zv")
+    assert found.summary["frequency"] == pytest.approx(np.sqrt(WEIGHT / ABOUT_JOINT), rel=1e-12)
+    assert found.summary["model"] == "x locked, swing free" and not found.warnings
+    away = crane.design(shaper="zv", q={"swing": 0.3, "x": 2})
+    assert away.summary["frequency"] == pytest.approx(found.summary["frequency"], rel=1e-12)
+    assert away.at["q"] == pytest.approx({"swing": 0, "x": 2}, abs=1e-9)
+    assert away.warnings[0].endswith("the shaper is for its equilibrium, swing = 0 rad, not 0.3")
+    rows = crane.design(shaper="zv", q={"swing": [0.3, -0.2]})
+    assert rows["impulses"] == pytest.approx(np.stack([found["impulses"]] * 2)) and rows["q"] == pytest.approx(0)
+
+
+@pytest.mark.slow
+def test_that_shaper_leaves_little_swing_behind_a_motion():
+    """Swings here are small: what is nonlinear in them is, too."""
+    told = kronbot.loads(CRANE + ON_RAILS.replace("SHAPER", "")).design(shaper="zv").summary["shaper"]
+    assert residual(f", shaper: {told}") < 1e-3 * residual()
+
+
+def test_a_shaper_has_the_locked_joints_that_are_asked_for():
+    """Where the file drives none, or all along a motion; else all are locked, and that is told where nothing swings."""
+    still = kronbot.loads(CRANE)
+    assert still.design(shaper="zv", lock="x").summary["frequency"] == pytest.approx(np.sqrt(WEIGHT / ABOUT_JOINT))
+    crane = kronbot.loads(CRANE + ON_RAILS.replace("SHAPER", ""))
+    for robot, lock in ((still, ()), (crane, "all")):
+        with pytest.raises(ComputationError, match="nothing swings with x, swing locked.*name the others: lock"):
+            robot.design(shaper="zv", lock=lock)
+    with pytest.raises(ComputationError, match="nothing swings with x locked, deviations grow"):
+        crane.design(shaper="zv", q={"swing": np.pi})
+
+
+def test_a_shaper_of_a_loop_leaves_no_joint_free_that_follows_a_motion():
+    """A pendulum with the stiffness of its controller; on a trolley that rolls freely it would swing faster."""
+    control = "control: {swing: {pid: {kp: 1000}, gravity: none}}"
+    found = kronbot.loads(CRANE + ON_RAILS.replace("SHAPER", "") + control).design(shaper="zv").summary
+    assert found["frequency"] == pytest.approx(np.sqrt((WEIGHT + 1000) / ABOUT_JOINT), rel=1e-12)
+    assert found["model"] == "closed loop, x locked"
+    # A loop of the trolley: the load is passive, and hangs.
+    robot = kronbot.loads(CRANE + "control: {x: {pid: {kp: 1e9, kd: 1e7}}}")
+    found = robot.design(shaper="zv", q={"swing": 0.5})
+    assert found.summary["frequency"] == pytest.approx(np.sqrt(WEIGHT / ABOUT_JOINT), rel=1e-3)
+    assert found.at["q"]["swing"] == pytest.approx(0, abs=1e-9)
+    # Upside down the trolley swings in its loop, and the load falls.
+    robot = kronbot.loads(CRANE + "control: {x: {pid: {kp: 1e9, kd: 1e4}}}")
+    assert robot.design(shaper="zv", q={"swing": np.pi}).warnings[0].startswith("deviations grow about the equilibrium")
+
+
+@pytest.mark.slow
+def test_costs_with_locked_joints_are_those_of_what_is_left():
+    """Of two links that are one pendulum, by SciPy's Riccati equation and by integrating the pendulum itself."""
+    link = "joint: {type: revolute, name: NAME}, rigid: {mass: 1, com: [0.5, 0, 0], inertia: {Izz: 0.1}}}"
+    links = f"  - {{name: a, pose: {{}}, {link}\n  - {{name: b, pose: {{xyz: [1, 0, 0]}}, {link}\n"
+    links = links.replace("NAME", "q1", 1).replace("NAME", "q2", 1)
+    robot = kronbot.loads(f"kronbot: 1\nname: two\ngravity: [0, -9.81, 0]\nlinks:\n{links}")
+    bent, start = 0.7, 0.05
+    tip = np.exp(1j * np.array([0, bent]))
+    arms = np.array([0.5 * tip[0], tip[0] + 0.5 * tip[1]])  # of the centres of mass at q1 = 0
+    J, pull = 0.2 + (np.abs(arms) ** 2).sum(), 9.81 * arms.sum()
+    at = -np.pi / 2 - np.angle(pull) + 0.2
+
+    def weight(q):
+        return (pull * np.exp(1j * q)).real
+
+    A, B = np.array([[0, 1], [(pull * np.exp(1j * at)).imag / J, 0]]), np.array([[0], [1 / J]])
+    P = solve_continuous_are(A, B, np.diag([3.0, 0]), np.array([[0.5]]))
+    K = (B.T @ P / 0.5)[0]
+    given = {"q": {"q1": at, "q2": bent}, "lqr": True, "weights": {"q1": 3}, "effort": {"q1": 0.5}, "lock": "q2"}
+    found = robot.design(**given, deviation={"q1": start})
+    assert found.summary["cost_predicted"] == pytest.approx(P[0, 0] * start**2, rel=1e-9)
+
+    def rates(t, x):
+        e = np.array([x[0] - at, x[1]])
+        return [x[1], (weight(at) - K @ e - weight(x[0])) / J, 3 * e[0] ** 2 + 0.5 * (K @ e) ** 2]
+
+    end = design.LONG / np.abs(np.linalg.eigvals(A - B * K).real).min()
+    paid = solve_ivp(rates, (0, end), [at + start, 0, 0], rtol=1e-10, atol=1e-12).y[2, -1]
+    assert found.summary["cost_simulated"] == pytest.approx(paid, rel=1e-4)
+    assert paid != pytest.approx(found.summary["cost_predicted"], rel=1e-3)
+    assert robot.design(**given).summary["cost_predicted"] == pytest.approx(P[0, 0] * 1e-4, rel=1e-9)
+    for word in ("deviation", "weights", "effort"):
+        with pytest.raises(UsageError, match=f"{word}: no 'q2' here"):
+            robot.design(**given | {word: {"q2": 0.02}})
