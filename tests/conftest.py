@@ -150,6 +150,13 @@ def unmeasured(monkeypatch):
     monkeypatch.setattr(simulate, "_behind_motion", lambda *given: (simulate.NOTHING, None))
 
 
+@pytest.fixture(autouse=True)
+def unmeasured_elsewhere(request):
+    """How motions end is the matter of questions; of all else quick tests look there, too, and slow ones go without."""
+    if request.path.parent.name in ("mechanics", "library", "model") and request.node.get_closest_marker("slow"):
+        request.getfixturevalue("unmeasured")
+
+
 @pytest.fixture
 def unsettled(monkeypatch):
     """Pictures go to files without a layout, which takes longest and is looked at in tests of pictures."""

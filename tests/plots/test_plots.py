@@ -1433,7 +1433,7 @@ def test_double_poles_are_real_but_for_rounding(picture):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("length", "name"), SIZES[1:])
-def test_runs_of_robots_of_any_size(length, name, picture):
+def test_runs_of_robots_of_any_size(length, name, picture, unmeasured):
     robot = arm(length, name)
     result = robots_in_tests.run(robot, duration=0.02 * length**0.5, step=0.004 * length**0.5, rtol=1e-4).result
     figure = picture(simulation.draw, result)

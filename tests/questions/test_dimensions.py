@@ -159,7 +159,7 @@ LOOSE = ("accuracy", "energy.balance", "shapes", "shapes_locked", "shapes_free")
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("base", "shape", "order"), [("", "polynomial", 2), (FLOATING, "craig-bampton", 0)])
-def test_answers_are_in_the_units_that_they_tell(base, shape, order):
+def test_answers_are_in_the_units_that_they_tell(base, shape, order, unmeasured):
     robot = written(base, shape, order)
     other = robot.with_parameters(**OTHER)
     ones = dict.fromkeys("LMT", 1.0)

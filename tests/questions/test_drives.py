@@ -181,10 +181,9 @@ THROUGH = "{type: via-points, through: [[2, 0], [2.2, 1], [2.3, 0.5], [2.4, 1]],
     [
         (TRAPEZOID, "cvodes"),
         rare(THROUGH, "rodas"),
-        rare(TRAPEZOID, "radau"),
     ],
 )
-def test_a_short_motion_late_in_a_run_is_not_stepped_over(solver, motion, tmp_path):
+def test_a_short_motion_late_in_a_run_is_not_stepped_over(solver, motion, tmp_path, unmeasured):
     """It is where it goes, the forces it takes are those of its acceleration, and energy balances."""
     robot = slider(tmp_path, f"{{motion: {motion}}}")
     answer = robot.simulate(10, 0.025, solver=solver)

@@ -267,7 +267,7 @@ def test_forces_are_inputs_of_the_linear_model():
         rare("recursive", "dop853", "1"),
     ],
 )
-def test_energy_counts_the_work_of_forces(tmp_path, algorithm, solver, order):
+def test_energy_counts_the_work_of_forces(tmp_path, algorithm, solver, order, unmeasured):
     """Also where it is known: twists of the frames from the outputs, forces from the file, by the rule of Simpson."""
     robot = Robot(build(beside(tmp_path, ARM, f=FORCES, m=MOMENTS), order))
     tight = {"algorithm": algorithm, "solver": solver, "rtol": 1e-9, "atol": 1e-11}

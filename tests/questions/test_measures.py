@@ -131,7 +131,7 @@ def test_root_mean_squares_of_torques():
 
 
 @pytest.mark.parametrize("solver", thinned([*INTEGRATORS], ["cvodes", "rodas", "dop853"]))
-def test_root_mean_squares_of_what_is_soon_over(solver):
+def test_root_mean_squares_of_what_is_soon_over(solver, unmeasured):
     """2 q'' + 80 q' + 800 q = 800: critically damped, tau = 800 (1 - 20 t) e^(-20 t) up to the target, whose square has
     the integral 800^2 / 80. It is over within the first of 200 parts of a minute."""
     robot = Robot(model(BLOCK.replace("kp: 8, kd: 1.6, target: 0.5", "kp: 800, kd: 80, target: 1")))
@@ -380,7 +380,7 @@ def test_pushes_are_waited_for(zeta):
 
 
 @pytest.mark.parametrize(("solver", "duration"), [rare("cvodes", 20), ("rodas", 60), rare("dop853", 8)])
-def test_peaks_behind_a_start_are_found(solver, duration):
+def test_peaks_behind_a_start_are_found(solver, duration, unmeasured):
     """A beam that is let go swings within the first of 200 parts of the time, as rows that are fine tell; and no
     largest value is below that of the rows."""
     damped = ARM.replace("v: 2}", "v: 2}, damping: {ratio: 0.05}").partition("  drive:")[0]
@@ -482,7 +482,7 @@ def settled_after(amplitude, s, band):
     return math.log(amplitude / band) / -s.real
 
 
-@pytest.mark.parametrize("duration", thinned([150, 161.562, 200, 322.409438], [161.562, 322.409438]))
+@pytest.mark.parametrize("duration", thinned([161.562, 200, 322.409438], [161.562, 322.409438]))
 def test_long_runs_have_as_many_samples_as_what_vibrates_needs(duration):
     """Of 1024 samples in 512 or 1024 swings all were alike, and what swings out of its band was settled."""
     robot, amplitude, _ = sprung(0, 0.71)

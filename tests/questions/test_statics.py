@@ -419,7 +419,7 @@ def test_a_ctrl_c_that_a_library_makes_something_of(becomes, monkeypatch):
     ("name", "duration", "solver"),
     [("khang", 0.2, "cvodes"), ("spatial", 0.01, "dop853")],
 )
-def test_the_exact_order_conserves_energy(name, duration, solver):
+def test_the_exact_order_conserves_energy(name, duration, solver, unmeasured):
     """In space by the integrator without a Jacobian, whose trace takes half a minute."""
     text = description.read(name).text.replace("modes: {v: 2}", "modes: {v: 1}")
     text = text.replace("modes: {v: 2, w: 2, torsion: 1}", "modes: {v: 1, w: 1, torsion: 1}")

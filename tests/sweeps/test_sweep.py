@@ -157,7 +157,7 @@ def test_arguments_of_another_kind_are_told(arm, given):
 @pytest.mark.slow
 @pytest.mark.skipif(not any(map(shutil.which, COMPILERS)), reason="native code needs a C compiler on the path")
 @pytest.mark.parametrize("solver", ["rodas", rare("dop853")])
-def test_simulations_beside_each_other_are_those_of_one_alone(arm, solver, monkeypatch):
+def test_simulations_beside_each_other_are_those_of_one_alone(arm, solver, monkeypatch, unmeasured):
     """Of values, starts, durations and rows of their own; some refused, some that end early; whole and as rows."""
     given = {"solver": solver, "rtol": 1e-3, "atol": 1e-4, "outputs": "velocity:endpoint"}
     runs = [(20, 0.3, {}), (-1, 0.3, {}), (35, 0.5, {"qa": 0.2}), (1e-9, 0.2, {}), (28, 0.05, {}), (20, 0.3, {})]
