@@ -526,10 +526,10 @@ def test_measured_damping_is_the_same_whoever_asks_first():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("text", "order", "ways"), [(SAGGING, "1", [-1]), (ALONG, "0", [1, -1])], ids=["flexible", "measured"]
+    ("text", "order", "ways"), [(SAGGING, "1", [-1]), (ALONG, "0", [1])], ids=["flexible", "measured"]
 )
-def test_the_same_question_has_the_same_answer_after_others(text, order, ways, unpaid):
-    """Whatever other questions bring, before its own or after: of two, each comes first once."""
+def test_the_same_question_has_the_same_answer_after_others(text, order, ways, unpaid, unmeasured):
+    """Whatever other questions bring, before its own or after: of two, each comes first with one of the robots."""
     questions = {asked: ask for asked, ask in QUESTIONS.items() if "control" in text or asked != "closed"}
     alone = {asked: ask(loads(text, order=order)) for asked, ask in questions.items()}
     for order_of_questions in (list(questions)[::way] for way in ways):

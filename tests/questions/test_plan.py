@@ -886,7 +886,7 @@ def random_arm(seed):
 @pytest.fixture
 def coarse(monkeypatch):
     """Plans that are wanted to 1e-5 are simulated to less than by default."""
-    monkeypatch.setattr(judgement, "FINE", Tolerances(1e-8, 1e-10))
+    monkeypatch.setattr(judgement, "FINE", Tolerances(1e-7, 1e-9))
 
 
 @pytest.fixture
@@ -1019,8 +1019,9 @@ links:
 
 
 @pytest.mark.slow
-def test_a_plan_in_other_units_is_the_same_and_takes_as_many_iterations(unjudged):
+def test_a_plan_in_other_units_is_the_same_and_takes_as_many_iterations(monkeypatch, unjudged):
     """One robot in millimetres, micrograms and milliseconds, and in kilometres, kilotonnes and hundreds of seconds."""
+    monkeypatch.setattr(judgement, "FINE", Tolerances(1e-8, 1e-10))  # columns are compared to 1e-5 of beams
     found = []
     for L, M, T in ((1e-3, 1e-9, 1e-3), (1e3, 1e6, 1e2)):
         robot, limits = kronbot.loads(SLIDER).with_parameters(L=L, M=M, T=T), {"x_dot": 0.26 * L / T}

@@ -76,7 +76,6 @@ def test_the_same_bytes_and_a_scheduler_that_dies_leaves_what_is_computed(tmp_pa
     place = Place.named(str(tmp_path / "out.csv"), resume=True)
     log = tmp_path / "computed"
     with cluster(tmp_path, 2) as (file, started):
-        demand_same(text(swept(Cheap(), {"EI": "-1:9:3001"}, scheduler=str(file))), expected)
         # A worker that is killed costs nothing.
         once = Cheap(deadly=(5.0,), once=str(tmp_path / "once"))
         demand_same(text(swept(once, {"EI": "-1:9:3001"}, scheduler=str(file))), expected)

@@ -98,7 +98,7 @@ def test_runs_in_threads_leave_the_program_as_it_was(switching):
 
 
 @pytest.mark.slow
-def test_questions_in_threads_leave_the_program_as_it_was(switching, interpreted):
+def test_questions_in_threads_leave_the_program_as_it_was(switching, interpreted, swept_here):
     nothing_left([*QUESTIONS], 10, 1)
 
 
