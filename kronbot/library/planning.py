@@ -32,7 +32,7 @@ TOLD_BY_A_PATH = {
 # Places on the way at most: each is some intervals of the search, which takes seconds to begin with so many.
 PLACES = 100
 # What to do for a joint that is to have none.
-NO_TORQUE = ": a small one, 1e-3 say, leaves a plan of torques hardly any"
+NO_TORQUE = ": a small one, 1e-3 of its peak_torque without a limit, leaves a plan hardly any"
 
 
 def followed(

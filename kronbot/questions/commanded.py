@@ -12,7 +12,8 @@ from kronbot.mechanics.motion.drives import Drives, drives
 from kronbot.model.robot import Robot
 
 PURPOSE = "simulate"
-# Rates below this share of the largest one are rounding.
+# Rates below this share of the largest one are rounding, and so are those that lead by less than it of where a joint
+# is in the whole time: of one that stands all else is.
 STILL = 1e-9
 
 
@@ -40,10 +41,14 @@ def motion_end(robot: Robot, driven: Drives, watched: Array) -> float | None:
 
     def rates() -> tuple[dict[str, SX], dict[str, SX]]:
         t = SX.sym("t")
-        return {"t": t}, {"rates": casadi.vertcat(0 * t, *(motion.derivatives(t)[1] for motion in motions.values()))}
+        ways = [motion.derivatives(t) for motion in motions.values()]
+        moved = {word: casadi.vertcat(0 * t, *(way[i] for way in ways)) for i, word in enumerate(("places", "rates"))}
+        return {"t": t}, moved
 
-    found = np.abs(traced(robot, "commanded rates", PURPOSE, rates).rows(watched)["rates"])
-    moving = (found > STILL * found.max(axis=0)).any(axis=1)
+    columns = traced(robot, "commanded rates", PURPOSE, rates).rows(watched)
+    places, found = np.abs(columns["places"]), np.abs(columns["rates"])
+    still = np.maximum(found.max(axis=0), places.max(axis=0) / float(np.ptp(watched) or np.inf))
+    moving = (found > STILL * still).any(axis=1)
     for torque in torques:
         moving |= watched < torque.end(robot.parameters, PURPOSE)
     last = np.flatnonzero(moving)

@@ -130,7 +130,7 @@ def _meshes(
     posed.demand_standing(robot)
     demand_known(robot, [*within])
     demand_inertia(robot)
-    told = [*told_of_forces(robot), *posed.told_of_passive(robot, [name.removeprefix("torque.") for name in within])]
+    limited = [name.removeprefix("torque.") for name in within]
     free = robot.others(frozenset(robot.rigid))
     deadline.demand()
     equations, outputs = _equations(robot, path.columns)
@@ -174,6 +174,7 @@ def _meshes(
         arrived = missed <= ARRIVED * path.way
         answer = _answer(robot, path, within, run, motion, (found, behind), (before, after, missed), arrived)
         deaf = _deaf(path, equations, outputs, free, motion.q, h, before, np.inf)
+        told = [*told_of_forces(robot), *posed.told_of_passive(robot, limited, answer.summary)]
         yield replace(answer, warnings=[*told, *deaf, *answer.warnings])
         if arrived:
             progress(1.0)

@@ -30,8 +30,8 @@ from kronbot.questions.searching import Candidate, Search
 from kronbot.system.platform import host
 
 PURPOSE = "plan"
-# By this share torques at rest are larger than those of the motion; below this one of the largest they are rounding.
-HELD, ROUNDING = 1e-3, 1e-9
+# By this share torques at rest are larger than those of the motion.
+HELD = 1e-3
 # A share of limits from which on they are used up.
 ALL = 0.95
 # Bytes for IPOPT's own BLAS, which waits for ever where it does not get them.
@@ -114,7 +114,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
     told = [
         *told_of_forces(robot),
         *_told_of_degrees(robot, wish),
-        *([] if wish.follows else posed.told_of_passive(robot, limited)),
+        *posed.told_of_passive(robot, limited, summary),
     ]
     told += [] if run is None else run.warnings
     if own.follows and not wish.follows:
@@ -180,7 +180,7 @@ def _told_of_holding(robot: Robot, arm: Arm, summary: Mapping[str, Scalar]) -> I
     """Torques that an arm at rest needs before and after the motion, where all of those within it are smaller."""
     still = np.zeros(robot.n)
     peaks = [float(summary.get(f"peak_torque.{joint.name}", np.inf)) for joint in robot.joints]
-    least = ROUNDING * max(peaks)
+    least = posed.ROUNDING * max(peaks)
     for word, q in (("start", arm.start), ("goal", arm.goal)):
         held = arm.forces(q, still, still)[list(robot.rigid)]
         more = [

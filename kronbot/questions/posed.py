@@ -9,8 +9,9 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from kronbot.compute.arrays import Scalar
 from kronbot.errors import Argument, ComputationError, UsageError
-from kronbot.floats import Array
+from kronbot.floats import Array, rounded
 from kronbot.mechanics.control.planned import Plan
 from kronbot.mechanics.control.repeated import Repeated
 from kronbot.mechanics.control.residual import residual
@@ -29,6 +30,9 @@ Bounds = Mapping[str, tuple[float, float]]
 EVENLY = 0.1
 # As a share of torques: less weight is none.
 WEIGHTLESS = 1e-6
+# Torques below this share of the largest are rounding. A share of what a joint needs that leaves it alone, and that
+# splines of motions hold on the first mesh: they are to keep it at three stages of each interval by one jerk.
+ROUNDING, SMALL = 1e-9, 1e-3
 # What forces of an equation are at least, as a share of those that do most work.
 LEAST = 1e-6
 
@@ -46,15 +50,19 @@ def demand_standing(robot: Robot) -> None:
         )
 
 
-def told_of_passive(robot: Robot, limited: Collection[str]) -> list[str]:
-    """Joints that the file does not drive beside others that it does, in words; those with limits of torque are meant
-    to have one."""
-    return [
-        f"{name} has no drive in the file, where others have one: the plan drives it; with a small limit of effort, "
-        "1e-3 say, torques of a plan leave it alone"
-        for name in drives(robot).passive
-        if name not in limited
-    ]
+def told_of_passive(robot: Robot, limited: Collection[str], summary: Mapping[str, Scalar]) -> list[str]:
+    """Joints that the file does not drive beside others that it does, in words, with a limit that is small beside the
+    peak torques of a ``summary``; those with limits of torque are meant to have one."""
+    peaks = {joint.name: float(summary.get(f"peak_torque.{joint.name}", 0.0)) for joint in robot.joints}
+    told = list[str]()
+    for name in drives(robot).passive:
+        if name not in limited:
+            small = f", {rounded(SMALL * peaks[name], 1)} say," if peaks[name] > ROUNDING * max(peaks.values()) else ""
+            told.append(
+                f"{name} has no drive in the file, where others have one: the plan drives it; within a small limit of "
+                f"effort{small} a plan from rest to rest leaves it alone"
+            )
+    return told
 
 
 def arm(robot: Robot, wish: Wish) -> Arm:
@@ -96,6 +104,18 @@ def limits(robot: Robot, wish: Wish) -> Bounds:
     efforts = zip(robot.joints, wish.low.tolist(), wish.high.tolist(), strict=True)
     own = {f"torque.{joint.name}": (low, high) for joint, low, high in efforts}
     return {name: pair for name, pair in (dict(wish.limits) | own).items() if np.isfinite(pair).any()}
+
+
+def passing(robot: Robot, wish: Wish, arm: Arm) -> tuple[Wanted, Wanted, Array]:
+    """A wish without its limits, and with least excess beyond them, and their own sizes, of torques and of columns.
+
+    Limits of torque may be tiny beside what passes them: excess is measured by SMALL of what the motion needs at least.
+    """
+    unlimited = replace(wish, low=wish.low - np.inf, high=wish.high + np.inf, least="change")
+    free, kept = (replace(wanted(robot, each, arm), whenever=wish.whenever) for each in (unlimited, wish))
+    excess = replace(kept, least="excess", scale=np.maximum(kept.scale, SMALL * free.scale))
+    boundless = replace(free, low_seen=free.low_seen - np.inf, high_seen=free.high_seen + np.inf)
+    return boundless, excess, np.append(kept.scale, kept.sizes)
 
 
 def _gone(start: Array, places: Sequence[Array]) -> Array:

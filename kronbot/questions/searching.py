@@ -129,9 +129,7 @@ class Search:
         if wish.duration is None or wish.least == "residual" or self.judged or not np.isfinite(pairs).any():
             return error
         arms = [posed.arm(each, wish) for each in robots]
-        wanted = replace(posed.wanted(robots[0], wish, arms[0]), least="excess", whenever=wish.whenever)
-        boundless = replace(wanted, least="change", low=wanted.low - np.inf, high=wanted.high + np.inf)
-        boundless = replace(boundless, low_seen=wanted.low_seen - np.inf, high_seen=wanted.high_seen + np.inf)
+        boundless, wanted, sizes = posed.passing(robots[0], wish, arms[0])
         try:
             posed.demand_within(robots, arms, wish)
             free = collocated(arms, boundless, INTERVALS, None, self.watch)
@@ -142,13 +140,15 @@ class Search:
             if found is None or not len(found.excess) or found.missed > NEARLY:
                 return error
         beyond = found.excess * np.append(wanted.scale, wanted.sizes)
+        tiny = wish.follows and (wanted.scale > sizes[: len(wanted.scale)]).any()
+        cure = ", or torques, which keep limits that splines of motions do not (drive torque)" if tiny else ""
         told = [
             f"{name} goes beyond its limits {low:g} and {high:g} by {much:.2g} or so"
-            for name, (low, high), much, share in zip(names, pairs, beyond, found.excess, strict=True)
+            for name, (low, high), much, share in zip(names, pairs, beyond, beyond / sizes, strict=True)
             if share > TOO_FAR
         ]
         found_so = f"no plan is found: in {wish.duration:g} s {', '.join(told)}: more time, or wider limits"
-        return ComputationError(found_so) if told else error
+        return ComputationError(found_so + cure) if told else error
 
     def _slower(self, robots: Sequence[Robot], wish: Wish, lost: ComputationError) -> None:
         """The smoothest motion, or its torques, in a little more than the shortest time that a search has seen."""
@@ -191,7 +191,7 @@ class Search:
 
     def _search(self, robots: Sequence[Robot], wish: Wish, near: Plan | None) -> None:
         """Halve intervals, or draw limits in, until all arms arrive within them; where torques are to be those of a
-        motion, that does first."""
+        motion, that does first. What passes limits by more than they are drawn in wants shorter intervals, too."""
         moved = replace(wish, follows=True, least="change") if wish.least == "nearest" else wish
         met, robot, arms = self.met, robots[0], list[Arm]()
         for each in robots:
@@ -226,7 +226,7 @@ class Search:
                 return
             efforts = [passed.get(f"torque.{joint.name}", 0.0) for joint in robot.joints]
             wanted = _tighter(wanted, efforts, [passed[name] for name in wish.limits])
-            intervals *= 2 if missed > ARRIVED else 1
+            intervals *= 2 if missed > ARRIVED or max(passed.values(), default=0.0) > MOST_DRAWN else 1
         _refuse(wish, missed, passed, found.plan.intervals)
 
     def _first(self, arms: Sequence[Arm], wanted: Wanted, near: Plan | None, wish: Wish, robot: Robot) -> Plan:

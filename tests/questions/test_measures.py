@@ -279,6 +279,23 @@ def test_a_table_of_many_rows_ends_at_the_last(tmp_path):
         assert robot.simulate(duration=duration).summary["motion_end"] == 2
 
 
+def test_a_joint_that_stands_but_for_rounding_moves_at_no_time(tmp_path):
+    """Rows whose last bits differ, beside a joint that moves until 2 s. Splines ring on behind a corner by 2 - sqrt(3)
+    of it from row to row: 16 rows to 1e-9."""
+    t = np.linspace(0, 3, 601)
+    s = np.minimum(t / 2, 1)
+    rounding = 2.0**-52 * np.random.default_rng(1).integers(0, 3, 601)
+    ways = {"q1": s**3 * (10 - 15 * s + 6 * s**2), "q2": 1 + rounding}
+    drives = list[str]()
+    for name, way in ways.items():
+        rows = zip(t.tolist(), way.tolist(), strict=True)
+        (tmp_path / f"{name}.csv").write_text("".join(f"{time!r},{q!r}\n" for time, q in rows))
+        drives.append(f"{name}: {{motion: {{type: table, file: {name}.csv}}}}")
+    (tmp_path / "r.yaml").write_text(f"{BESIDE.partition('motion:')[0]}simulate: {{drive: {{{', '.join(drives)}}}}}\n")
+    found = kronbot.load(tmp_path / "r.yaml").simulate(duration=3, step=0.01).summary
+    assert found["motion_end"] == pytest.approx(2, abs=16 * t[1])
+
+
 @pytest.mark.slow
 def test_what_vibrates_after_a_motion_has_the_locked_frequencies():
     """Of a small motion; a shaper takes the first one out."""

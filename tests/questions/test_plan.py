@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from bench import plans
 from robots_in_tests import model
-from scipy.integrate import simpson
-from scipy.interpolate import CubicSpline
+from scipy.integrate import simpson, solve_ivp
+from scipy.interpolate import CubicSpline, make_interp_spline
 from scipy.linalg import eigh, expm, solve
 from scipy.optimize import minimize
 from thinned import thinned
@@ -496,15 +496,24 @@ DRIVEN = CRANE + "simulate: {duration: 1, step: 1, drive: {x: {pd: {kp: 9, kd: 9
 def test_joints_that_the_file_does_not_drive_are_named():
     """A crane's pendulum: plans drive it, which is told, unless a limit says so, or nothing is driven."""
     robot = kronbot.loads(DRIVEN)
-    (told,) = posed.told_of_passive(robot.model, [])
+    peaks = {"peak_torque.x": 50.0, "peak_torque.swing": 12051.2}
+    (told,) = posed.told_of_passive(robot.model, [], peaks)
     assert told.startswith("swing has no drive in the file, where others have one: the plan drives it")
-    assert not posed.told_of_passive(robot.model, ["swing"])
-    assert not posed.told_of_passive(kronbot.loads(CRANE).model, [])
+    assert "within a small limit of effort, 10 say, a plan" in told
+    for rest in ({}, {"peak_torque.swing": 0.0}, {"peak_torque.x": 50.0, "peak_torque.swing": 1e-12}):
+        (unsized,) = posed.told_of_passive(robot.model, [], rest)
+        assert "within a small limit of effort a plan" in unsized
+    assert not posed.told_of_passive(robot.model, ["swing"], peaks)
+    assert not posed.told_of_passive(kronbot.loads(CRANE).model, [], peaks)
     assert not posed.told_of_passive(
-        kronbot.loads(CRANE + "motion: {x: {type: cycloidal, from: 0, to: 1, duration: 1}}\n").model, []
+        kronbot.loads(CRANE + "motion: {x: {type: cycloidal, from: 0, to: 1, duration: 1}}\n").model, [], {}
     )
+    t = np.linspace(0, 4, 41)
+    followed = robot.plan(follow={"t": t, "x": np.sin(np.pi * t / 8) ** 6, "swing": 0 * t})
+    size = float(str(followed.warnings).partition("limit of effort, ")[2].partition(" say")[0])
+    assert size == pytest.approx(1e-3 * followed.summary["peak_torque.swing"], rel=0.5)
     for none in (0, [0, 0]):
-        with pytest.raises(UsageError, match="swing.*: a small one, 1e-3 say, leaves a plan of torques hardly any"):
+        with pytest.raises(UsageError, match="swing.*: a small one, 1e-3 of its peak_torque without a limit, leaves"):
             robot.plan({"x": 1}, duration=4, effort_limits={"swing": none})
 
 
@@ -522,6 +531,36 @@ def test_a_small_limit_leaves_a_pendulum_alone(coarse):
     assert sum("swing has no drive" in each for each in driven.warnings) == len(driven.warnings) == 1
     assert "residual_amplitude" not in alone.summary and driven.summary["residual_amplitude"] < 1e-6
     assert [each for each in alone.warnings if "swing is left alone" in each]
+
+
+@pytest.mark.slow
+def test_motions_tell_of_pendulums_that_they_drive_and_of_limits_that_leave_them_alone(coarse):
+    """The load on a cart that moves as planned, by its own equation: l s'' = -g sin s - x'' cos s. Splines of a motion
+    keep no limit that is tiny, which is told with what they do keep, on a finer mesh if need be."""
+    robot = kronbot.loads(DRIVEN)
+
+    def swung(plan):
+        x, still = make_interp_spline(plan["t"], plan["x"], 5), (0.0, 0.0)
+        moving = solve_ivp(
+            lambda t, s: [s[1], -9.81 * np.sin(s[0]) - x(t, 2) * np.cos(s[0])], (0, 4), still, rtol=1e-9, atol=1e-12
+        )
+        angle, rate = moving.y[:, -1]
+        return np.hypot(angle, rate / np.sqrt(9.81))
+
+    driven = robot.plan({"x": 1}, duration=4, drive="motion")
+    (told,) = (each for each in driven.warnings if each.startswith("swing has no drive in the file"))
+    small = float(told.partition("limit of effort, ")[2].partition(" say")[0])
+    assert small == pytest.approx(1e-3 * driven.summary["peak_torque.swing"], rel=0.5)
+    alone = robot.plan({"x": 1}, duration=4, drive="motion", effort_limits={"swing": small})
+    assert not alone.warnings and np.abs(alone["torque.swing"]).max() <= small * (1 + 1e-5)
+    assert swung(alone) < 1e-2 * swung(driven)
+    said = "in 4 s torque.swing goes beyond its limits -1e-06 and 1e-06 by .* or so: .*wider limits, or torques"
+    with pytest.raises(ComputationError, match=said) as lost:
+        robot.plan({"x": 1}, duration=4, drive="motion", effort_limits={"swing": 1e-6})
+    kept = 1.5 * float(str(lost.value).partition(" by ")[2].partition(" or so")[0])
+    assert kept < 0.5 * small
+    finer = robot.plan({"x": 1}, duration=4, drive="motion", effort_limits={"swing": kept})
+    assert not finer.warnings and np.abs(finer["torque.swing"]).max() <= kept * (1 + 1e-5)
 
 
 def test_torques_that_hold_an_arm_where_it_ends_are_told_where_they_are_its_largest(unjudged):
