@@ -38,6 +38,8 @@ _COUNTED = {1: "two", 3: "four"}
 _PLACE = 1e-6
 # The slope of rows at an end of what rests there, of their largest: the digits of a file leave as much.
 _AT_REST = 1e-4
+# Rounding of a value by which rows of what stands differ.
+_ROUNDING = 1e-14
 
 
 Columns = tuple[tuple[float, ...], tuple[float, ...]]
@@ -115,10 +117,12 @@ class Table:
         of at most A, constant from row to row, give this cubic a slope of up to A h/2 where they begin at rest.
         """
         times, values = self.motion(*wanted)
+        rounding = _ROUNDING * max(map(abs, values))
         widest, sharpest = (max(map(abs, quotients(times, values, degree))) for degree in (1, 2))
         for row, end in ((0, slice(4)), (-1, slice(None, -5, -1))):
             (first, second, *_), rate = times[end], first_slope(times[end], values[end])
-            if abs(rate) > max(_AT_REST * widest, sharpest * abs(second - first)):
+            step = abs(second - first)
+            if abs(rate) > max(_AT_REST * widest, sharpest * step, rounding / step):
                 line, cell = [line for line in self._lines() if line.holds_a_number][row], self._value_place(wanted)
                 cure = "what is held is at rest at both ends; leave out held: true, or add rows that stand"
                 told = f"{quote(wanted[-1])} moves here, by {rate:.3g} a second: {cure}"

@@ -264,6 +264,19 @@ def test_joints_take_their_columns_of_one_file(tmp_path):
     assert "run.csv:4:3: 'x' is not a finite number" in str(caught.value)
 
 
+def test_what_stands_but_for_rounding_is_held():
+    """As plans have joints that stay: it moves by last digits from row to row. Hundred times as much is a motion."""
+    for size, held in ((1, True), (100, False)):
+        digits = 1 + size * np.finfo(float).eps * np.array([0, 3, -2, 1, 0, 0, 2, -1, 3, 0])
+        text = "t,q1\n" + "".join(f"{i / 300!r},{q!r}\n" for i, q in enumerate(digits.tolist()))
+        table = Table("plan.csv", text)
+        if held:
+            assert table.held("q1")[1] == tuple(digits.tolist())
+        else:
+            with pytest.raises(DescriptionError, match="moves here"):
+                table.held("q1")
+
+
 @pytest.mark.slow
 def test_what_is_held_stands_outside_its_rows(tmp_path):
     """A rise of degree three on rows of its own, and what rests at its ends though the cubics there would not: bangs
