@@ -8,7 +8,7 @@ from scipy.optimize import least_squares
 
 from kronbot.mechanics.estimation import knowledge
 from kronbot.mechanics.estimation.beliefs import Beliefs, starts
-from kronbot.mechanics.estimation.knowledge import Knowledge, outlying, unlikely
+from kronbot.mechanics.estimation.knowledge import Knowledge, following, outlying, unlikely
 from kronbot.mechanics.estimation.least_squares import NoStart, fitted
 from kronbot.mechanics.estimation.plans import chosen
 from kronbot.questions.fitting.words import ambiguous
@@ -276,3 +276,25 @@ def test_what_the_data_do_not_see_takes_no_degree_of_freedom():
     known = Knowledge(whole, np.ones(6), np.full(6, np.nan))
     assert known.rank == 4
     np.testing.assert_allclose(known.leverage(), Knowledge(A, np.ones(4), np.full(4, np.nan)).leverage(), atol=1e-9)
+
+
+def test_errors_follow_one_another_where_chance_does_not_make_it():
+    """Of independent ones, however large each is, none do of a thousand; between records there are no neighbours."""
+    rng, none = np.random.default_rng(5), np.zeros(200)
+    sizes = np.exp(3 * np.sin(np.arange(200) / 30))
+    alone = [
+        rng.normal(size=200),
+        rng.standard_cauchy(200),
+        rng.normal(size=200) * sizes,
+        np.sign(rng.normal(size=200)),
+    ]
+    assert not any(following(each * rng.choice([-1, 1], 200), none, none) for each in alone for _ in range(250))
+    # Where e = 0.8 e before + white, as of a drift.
+    drifting = np.convolve(rng.normal(size=200), 0.8 ** np.arange(200))[:200]
+    by_hand = np.corrcoef(drifting[:-1], drifting[1:])[0, 1]
+    assert following(drifting, none, none) == pytest.approx(by_hand, abs=0.05) and by_hand > 0.6
+    assert following(drifting, none, np.arange(200)) == following(drifting[:6], none[:6], none[:6]) == 0
+    # A fit with nearly as many parameters correlates what it leaves.
+    assert following(drifting, np.full(200, 0.9), none) == 0
+    pairs = np.repeat(rng.normal(size=100), 2)
+    assert following(pairs, none, np.repeat(np.arange(100), 2)) == pytest.approx(1)

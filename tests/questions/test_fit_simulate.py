@@ -802,3 +802,69 @@ def test_shafts_behind_motions_are_slack_at_first():
     assert answers(robot, ["k"], table).postures(np.array([200.0]))[0] == pytest.approx([0.3, 0.3])
     table["q1"] = 0.32 + t
     assert answers(robot, ["k"], table).postures(np.array([200.0]))[0] == pytest.approx([0.32, 0.3])
+
+
+SWINGING = """
+kronbot: 1
+name: swinging
+gravity: [0, 0, 0]
+parameters: {k: 40}
+links:
+  - name: a
+    pose: {}
+    joint: {type: revolute, name: q1, spring: {stiffness: k, rest: 0}}
+    rigid: {mass: 1, com: [0, 0, 0], inertia: {Ixx: 1, Iyy: 1, Izz: 0.1}}
+"""
+
+
+def swung(k, noise=0.0):
+    """cos(sqrt(k/I) t), which no run has made."""
+    t = np.arange(301) / 100
+    return {"t": t, "q1": np.cos(np.sqrt(k / 0.1) * t) + noise}
+
+
+def told_of_neighbours(answer):
+    return [each for each in answer.warnings if "follow one another" in each]
+
+
+@pytest.mark.slow
+def test_errors_of_a_local_minimum_follow_one_another():
+    """Told is how much, and what helps; nothing is told of the errors of a run, be they ever so smooth."""
+    robot, asked = kronbot.loads(SWINGING), {"question": "simulate", "estimate": {"k": (10.0, 100.0)}}
+    lost = robot.with_parameters(k=30.0).fit(swung(60.0), **asked)
+    assert abs(lost.at["parameters"]["k"] - 60) > 10
+    (told,) = told_of_neighbours(lost)
+    e = lost["residual"]
+    r = e[:-1] @ e[1:] / np.sqrt((e[:-1] @ e[:-1]) * (e[1:] @ e[1:]))
+    assert float(told.split("correlation of ")[1].split(":")[0]) == pytest.approx(r, abs=1e-3)
+    assert float(told.split("some ")[1].split(" times")[0]) == pytest.approx(np.sqrt((1 + r) / (1 - r)), rel=0.02)
+    assert told.startswith("errors of q1 follow") and "several starts (starts: 8)" in told
+    found = robot.with_parameters(k=58.0).fit(swung(60.0), **asked)
+    assert found.at["parameters"]["k"] == pytest.approx(60, rel=1e-6) and not told_of_neighbours(found)
+    assert abs(found["residual"]).max() < 1e-6
+    # Where sigma says that they are too large this is told, and not twice.
+    given = robot.with_parameters(k=30.0).fit(swung(60.0), **asked, sigma={"q1": 1e-2})
+    assert any("times what sigma says" in each for each in given.warnings) and not told_of_neighbours(given)
+    # Errors far below their sigmas are no matter.
+    assert not told_of_neighbours(robot.with_parameters(k=30.0).fit(swung(60.0), **asked, sigma={"q1": 30}))
+
+
+@pytest.mark.slow
+def test_white_noise_follows_nothing_but_what_drifts_does():
+    """Neither does what the noise of a first row leads to, which is told as that."""
+    robot, rng = kronbot.loads(SWINGING), np.random.default_rng(4)
+    asked = {"question": "simulate", "estimate": "k"}
+    for initial in ("rows", "fitted"):
+        for _ in range(10):
+            white = 1e-2 * rng.normal(size=301)
+            white[0] = 5e-2  # as all that follows it then is
+            answer = robot.fit(swung(40.0, white), **asked, initial=initial)
+            assert not told_of_neighbours(answer)
+            assert any("begin exactly" in each for each in answer.warnings) == (initial == "rows")
+    drift = np.convolve(rng.normal(size=301), 0.9 ** np.arange(301))[:301]
+    drift[0] = 0
+    for initial in ("rows", "fitted"):
+        (told,) = told_of_neighbours(robot.fit(swung(40.0, 1e-2 * drift), **asked, initial=initial))
+        assert float(told.split("some ")[1].split(" times")[0]) == pytest.approx(np.sqrt(1.9 / 0.1), rel=0.3)
+    few = {name: values[:12] for name, values in swung(40.0, 1e-2 * drift).items()}
+    assert not told_of_neighbours(robot.fit(few, **asked))

@@ -256,6 +256,22 @@ def unlikely(factor: float, freedom: float, level: float = 0.01) -> bool:
     return bool(chdtrc(freedom, factor**2 * freedom) < level)
 
 
+def following(errors: Array, leverages: Array, records: Array, level: float = 1e-3) -> float:
+    """The correlation of neighbours among errors (M,) in the order of time, 0 where chance, or the fit, may make it.
+
+    Neighbours are rows that follow each other in one of the ``records`` (M,). Of independent symmetric errors, however
+    large each is, products e_i e_i+1 have independent signs, so that their sum is beyond sqrt(2 ln(1/level) sum (e_i
+    e_i+1)^2) in less than this share of fits (Hoeffding). What a fit takes away correlates what it leaves: sums of such
+    products change by the sum of the leverages (M,) times the variance at most.
+    """
+    joined = records[1:] == records[:-1]
+    before, after = errors[:-1][joined], errors[1:][joined]
+    products = before * after
+    total, size = float(products.sum()), float(np.sqrt((before @ before) * (after @ after)))
+    chance = np.sqrt(-2 * np.log(level) * (products @ products)) + leverages.sum() * (errors @ errors) / len(errors)
+    return total / size if total > chance else 0.0
+
+
 def outlying(errors: Array, leverages: Array, rows: npt.NDArray[np.intp], level: float = 0.01) -> list[int]:
     """Rows whose errors, over their own standard deviations, are larger than chance allows one row among all (chi2).
 

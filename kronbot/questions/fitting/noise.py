@@ -9,6 +9,7 @@ import numpy as np
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument
 from kronbot.floats import Array
+from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.sorting import Sorted, keys, matches
 from kronbot.records import dataclass
 
@@ -50,9 +51,7 @@ class Noise:
             if meant:
                 sigma[i] = given[max(meant, key=len)]
             else:
-                head, _, axis = name.rpartition(".")
-                alike = head if axis in _AXES else name
-                groups.setdefault((alike, told.columns[i].unit), []).append(i)
+                groups.setdefault(alike(told.columns[i]), []).append(i)
         with np.errstate(all="ignore"):
             sizes = np.sqrt(np.nansum(told.measured**2, axis=0) / (~np.isnan(told.measured)).sum(axis=0))
         return Noise(sigma, groups, np.nan_to_num(sizes), loss != "linear")
@@ -103,3 +102,9 @@ class Noise:
         # Of a column of zeros nothing is known but the others.
         size = float(self.sizes[group].max()) or float(self.sizes.max(initial=0.0)) or 1.0
         self.sigma[group] = max(value, LEAST * size)
+
+
+def alike(column: Column) -> tuple[str, str]:
+    """What columns of one unit share that are axes of one thing, and the unit."""
+    head, _, axis = column.name.rpartition(".")
+    return head if axis in _AXES else column.name, column.unit

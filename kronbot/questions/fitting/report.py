@@ -15,6 +15,7 @@ from kronbot.errors import DescriptionError
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import outlying, unlikely
 from kronbot.questions.fitting.columns import Column
+from kronbot.questions.fitting.neighbours import neighbours
 from kronbot.questions.fitting.search import Search
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.units import POOR, poor
@@ -161,6 +162,8 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     factor = search.noise.scale(found.errors, freedom) if freedom > 0 else 1.0
     if factor > MORE and not search.noise.groups and unlikely(factor, freedom):
         yield f"errors are {factor:.3g} times what sigma says: the model, or sigma, is not that good"
+    elif freedom > 0:
+        yield from neighbours(search)
     row, _ = np.nonzero(search.present)
     leverage = search.leverages[search.present]
     if freedom > 0:
