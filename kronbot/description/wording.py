@@ -163,7 +163,7 @@ def no_entry(name: object, held: Iterable[str], what: str = "entry") -> UnknownN
     """The refusal of a name that nothing has."""
     if is_a(name, str):
         return unknown(str.__str__(name), held, f"no {what} ")
-    return UnknownName(f"entries have names: text is wanted, not a {quote(kind_of(name))[1:-1]}")
+    return UnknownName(f"entries have names: text is wanted, no {quote(kind_of(name))[1:-1]}")
 
 
 def did_you_mean(word: str, options: Iterable[str], shown: Callable[[str], str] = str) -> str:

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from kronbot.errors import LIMITS, KronbotError, not_loaded, said
 from kronbot.system.platform import host
 
-# Bytes that SciPy's BLAS takes when it is loaded, with what else is loaded by then; where it does not get them it waits
-# for ever, and holds up whoever would answer signals.
-BLAS = 160 << 20
+# Bytes that packages with a BLAS take when they are loaded, with what else is loaded by then. SciPy's waits for ever
+# where it does not get them, and holds up whoever would answer signals; beside NumPy and what comes after it Python
+# crashes now and then.
+ROOM = {"numpy": 120 << 20, "scipy": 160 << 20}
 
 
 def met(error: BaseException) -> str | None:
@@ -42,14 +43,18 @@ def tell_native_exits(end: Callable[[str, int], object]) -> None:
 
 
 class _Room:
-    """Looks whether there is memory for SciPy before it is loaded."""
+    """Looks whether there is memory for packages before they are loaded."""
+
+    def __init__(self) -> None:
+        self._left = dict(ROOM)
 
     def find_spec(self, name: str, *_: object) -> None:
         """Find nothing. Raises ImportError."""
-        if name == "scipy":
-            if host.memory_left() < BLAS:
-                raise ImportError(f"SciPy wants {BLAS >> 20} MB more: Cannot allocate memory")
-            sys.meta_path.remove(self)
+        if (wanted := self._left.get(name)) is None:
+            return
+        if host.memory_left() < wanted:
+            raise ImportError(f"{name} wants {wanted >> 20} MB more: Cannot allocate memory")
+        del self._left[name]
 
 
 def _given_up() -> str:

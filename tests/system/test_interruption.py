@@ -740,18 +740,17 @@ def test_in_the_library(question):
         signal.signal(signal.SIGINT, before)
 
 
-def test_scipy_is_not_loaded_where_its_blas_would_wait_for_memory(monkeypatch):
-    """Looked at before it is; other modules are none of its business."""
-    room, left = limits._Room(), [limits.BLAS - 1]
+@pytest.mark.parametrize("name", limits.ROOM)
+def test_nothing_is_loaded_that_would_not_get_its_memory(name, monkeypatch):
+    """Looked at before it is, once; other modules are none of its business."""
+    room, left = limits._Room(), [limits.ROOM[name] - 1]
     monkeypatch.setattr(limits.host, "memory_left", lambda: left[0])
-    monkeypatch.setattr(sys, "meta_path", [room])
-    room.find_spec("numpy.linalg", None)
+    room.find_spec(f"{name}.linalg", None)
     with pytest.raises(ImportError) as raised:
-        room.find_spec("scipy", None)
+        room.find_spec(name, None)
     assert limits.met(raised.value) == "cannot load a library: this takes more memory than there is"
-    left[0] += 1
-    room.find_spec("scipy", None)
-    assert sys.meta_path == []
+    for left[0] in (limits.ROOM[name], 0):
+        room.find_spec(name, None)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="descriptors are POSIX's")
