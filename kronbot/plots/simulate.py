@@ -9,6 +9,7 @@ import numpy as np
 
 from kronbot.description.wording import listing
 from kronbot.floats import Array
+from kronbot.mechanics.motion.drives import drives
 from kronbot.model.robot import Robot
 from kronbot.plots import arms, curves
 from kronbot.plots.curves import Curve, Diagram
@@ -64,7 +65,7 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
     told = result.series
     result = replace(result, series=without_rounding(told, curves.ROUNDING, robot.coordinates))
     series = result.series
-    wanted = commanded(robot, series["t"])
+    wanted, controllers = commanded(robot, series["t"]), drives(robot).controllers
     strays, above = list[Curve](), list[str]()
     diagrams = numbered({}, "base", _base(robot, result))
     for word, title, revolute, unit in (
@@ -79,8 +80,8 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
         same = len(own) == len(followed) and not np.ptp(
             np.array([wanted[joint.name] for joint in followed] or [np.zeros(1)])
         )
-        for joint in followed:  # what is commanded is the motor, as in the peak deviations of the summary
-            driven, asked = robot.coordinates[joint.driven], wanted[joint.name]
+        for joint in followed:  # what is commanded is what is measured, as in the peak deviations of the summary
+            driven, asked = robot.coordinates[controllers.measured(joint)], wanted[joint.name]
             stray = told[driven] - asked  # what is 0 beside a large number is none beside this
             # How far a joint still has to go to a target is seen in the angle itself.
             if np.ptp(asked) > 0 or (abs(stray[0]) <= UNMOVED and not same):
@@ -88,7 +89,7 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
             elif np.abs(stray).max() > UNMOVED:
                 above.append(driven)
         if own:
-            whose = "motors as" if any(joint.elastic for joint in followed) else "as"
+            whose = "motors as" if any(controllers.measured(joint) != joint.index for joint in followed) else "as"
             diagrams[word] = Diagram(title + (f", grey: {whose} commanded" if followed else ""), own)
     torsion = [Curve(robot.coordinates[i], robot.units[i], series[robot.coordinates[i]]) for i in arms.twisting(robot)]
     seen = f"; {listing(above) if len(above) <= curves.NAMED else f'{len(above)} more'}: see above" if above else ""

@@ -143,6 +143,8 @@ def after_motion(
     left = residual(r[alone], vibrating)
     way = float(np.linalg.norm(first - left.place))
     own = band * way if way > WAY else math.inf
+    if left.error > PLACED * own:
+        left = residual(r[alone], vibrating, PLACED * own)
     resting = way > WAY and left.error < PLACED * own
     names = [name for name, there in (("residual_amplitude", let_go), ("settling_time", resting)) if there]
     if (away := samples.away(r, rate, left.place, own, names)) is not None:
@@ -157,7 +159,7 @@ def after_motion(
             found[f"residual_frequency.{k}"] = line.frequency
             found |= {f"residual_amplitude.{k}": line.size} if line.known else {}
     for name, wanted in commanded(robot, np.array([0.0, times[-1]])).items():
-        place = next(joint.driven for joint in robot.joints if joint.name == name)
+        place = next(drives.controllers.measured(joint) for joint in robot.joints if joint.name == name)
         q, qd, goal = seen["q"][1:, [place]], seen["qd"][1:, [place]], float(wanted[-1])
         way = goal - float(seen["q"][0, place])
         if place in drives.prescribed or abs(way) <= WAY:

@@ -314,11 +314,11 @@ def highlights(robot: Robot, series: Mapping[str, Array], solver: str, noise: fl
         if link.beam is not None and link.modes:
             tip = np.array([series[f"tip.{link.name}.{axis}"] for axis in "xyz"])
             summary[f"peak_deflection.{link.name}"] = float(np.linalg.norm(tip, axis=0).max())
-
-    driven = {joint.name: robot.coordinates[joint.driven] for joint in robot.joints}
+    driven = drives(robot)
+    seen = {joint.name: robot.coordinates[driven.controllers.measured(joint)] for joint in robot.joints}
     for name, wanted in commanded(robot, series["t"]).items():
-        if drives(robot).follows(name):
-            summary[f"peak_deviation.{name}"] = float(np.abs(series[driven[name]] - wanted).max())
+        if driven.follows(name):
+            summary[f"peak_deviation.{name}"] = float(np.abs(series[seen[name]] - wanted).max())
     return summary
 
 

@@ -95,6 +95,52 @@ def test_a_mass_on_a_controller_is_the_textbook():
     assert abs(error(wider["settling_time.q1"])) == pytest.approx(0.1, rel=1e-2)
 
 
+BEHIND_A_SHAFT = """
+kronbot: 1
+name: behind
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: A
+    joint: {type: revolute, name: q1, damping: 1, rotor_inertia: 0.1, elastic: {stiffness: 100, damping: 4}}
+    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1, inertia: {Izz: 0.05}}
+control: {q1: {pid: {kp: 100, kd: 20, side: SIDE}, gravity: flexible}}
+motion: {q1: {type: polynomial, from: 0.5, to: 0.6, duration: 0.5, degree: 5}}
+simulate: {duration: 12, step: 0.01}
+"""
+
+
+@pytest.mark.parametrize(("side", "column"), [("link", "q1"), ("motor", "q1.motor")])
+def test_a_joint_is_judged_by_what_its_controller_sees(side, column):
+    """Behind a shaft that winds up under its weight the motor stands elsewhere, and is not what is wanted there."""
+    start = {"q1": 0.5, "q1.motor": 0.5724} if side == "link" else {"q1": 0.4216, "q1.motor": 0.5}
+    run = kronbot.loads(BEHIND_A_SHAFT.replace("SIDE", side)).simulate(q=start)
+    s = np.clip(run["t"] / 0.5, 0, 1)
+    strays = run[column] - (0.5 + 0.1 * s**3 * (10 - 15 * s + 6 * s**2))
+    after = run["t"] >= 0.5
+    assert run.summary["peak_deviation.q1"] == pytest.approx(np.abs(strays).max(), rel=1e-3)
+    way = 0.6 - run[column][0]
+    assert run.summary["overshoot.q1"] == pytest.approx(max(0.0, (strays[after] / way).max()), abs=1e-3)
+    last = run["t"][after][np.abs(strays[after]) > 0.02 * abs(way)][-1]
+    assert run.summary["settling_time.q1"] == pytest.approx(last - 0.5, abs=0.011)
+
+
+def test_a_small_way_beside_a_large_vibration_settles_once_this_has_died_out():
+    """The place is known of the later part, to a share of the band, which is small beside what vibrates at first."""
+    text = (
+        "kronbot: 1\nname: st\nconvention: standard\ngravity: [0, -9.81, 0]\nlinks:\n  - name: A\n"
+        "    joint: {type: revolute, name: q1}\n    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}\n"
+        "    flexible: {mass: 0.8, EI: {z: 20}, modes: {v: 2}, shape: craig-bampton, damping: {ratio: 0.2}}\n"
+        "    payload: {mass: 0.8}\ncontrol: {q1: {pid: {kp: 100, kd: 60}, target: 0.6}}\n"
+    )
+    run = kronbot.loads(text).simulate(q={"q1": 0.5}, duration=20, step=0.01)
+    r = np.column_stack([run[f"endpoint.{axis}"] for axis in "xyz"])
+    off, way = np.linalg.norm(r - r[-1], axis=1), np.linalg.norm(r[0] - r[-1])
+    assert off.max() > 10 * way
+    assert run.summary["settling_time"] == pytest.approx(run["t"][off > 0.02 * way][-1], abs=0.01)
+
+
 def test_what_creeps_is_judged_by_where_it_will_come_to_rest():
     """The endpoint of one joint is that joint: 2 q'' + 12 q' + 8 q = 4, as long as a run is."""
     robot = Robot(model(BLOCK.replace("kd: 1.6", "kd: 12")))

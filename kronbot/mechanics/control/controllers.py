@@ -96,13 +96,13 @@ class Controllers:
         return replace(self, by_joint=left, along=False)
 
     def measured(self, joint: DrivenJoint) -> int:
-        """The place in q that the controller of a joint sees."""
-        return joint.index if self.by_joint[joint.name].pid.side == "link" else joint.driven
+        """The place in q that the controller of a joint sees; of one without, the motor's."""
+        entry = self.by_joint.get(joint.name)
+        return joint.index if entry is not None and entry.pid.side == "link" else joint.driven
 
     def joint_values(self, q: SX) -> SX:
         """Values (joints x 1) of all joints as their controllers see them: of those without one, the motors'."""
-        places = [self.measured(j) if j.name in self.by_joint else j.driven for j in self.robot.joints]
-        return q[places, :]
+        return q[[self.measured(joint) for joint in self.robot.joints], :]
 
     def law(
         self,

@@ -71,16 +71,17 @@ def _fitted(means: Array, V: Array, each: int) -> Exponentials:
     return Exponentials(shares[0].real, rates, parts / np.maximum(first, np.finfo(float).tiny), missed)
 
 
-def rest(values: Array) -> tuple[Array, float]:
+def rest(values: Array, wanted: float = np.inf) -> tuple[Array, float]:
     """The place (k,) about which (N, k) values vibrate or to which they creep, and how far off it may be.
 
-    By all of the time, or, of what is linear near its rest alone, by a later part in which nearly all has died out.
+    By all of the time, or, of what is linear near its rest alone and where less is ``wanted``, by a later part in which
+    nearly all has died out.
     """
     count, all_of_it = len(values), way(values)
     place, error = _rest(values)
     for start in LATER:
         later = values[round(start * count) :]
-        if error > SURE * all_of_it and way(later) < DIED * all_of_it:
+        if error > min(SURE * all_of_it, wanted) and way(later) < DIED * all_of_it:
             there, apart = _rest(later)
             if apart < SURER * error:
                 place, error = there, apart

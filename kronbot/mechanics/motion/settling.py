@@ -101,11 +101,11 @@ class Residual:
     slow: float = 0.0
 
 
-def residual(values: Array, found: Vibrations) -> Residual:
-    """Of (N, k) values, what vibrates in them, and about which place."""
+def residual(values: Array, found: Vibrations, wanted: float = np.inf) -> Residual:
+    """Of (N, k) values, what vibrates in them, and about which place, to an error that is ``wanted`` if it may be."""
     if found.amplitude <= NOISE * np.abs(values).max():
         return Residual(found.mean, found.amplitude, found.lines)
-    (place, error), few = rest(values), found.few
+    (place, error), few = rest(values, wanted), found.few
     # A vibration that bends its wave has its mean elsewhere, by as much as its second harmonic and more.
     doubled = (
         two.size
