@@ -23,7 +23,7 @@ from kronbot.library import arguments as plain_arguments
 from kronbot.library.cases import QUESTIONS, demand_accepted, plain_option
 from kronbot.library.values import points
 from kronbot.questions.result import Result
-from kronbot.questions.swept import ERROR, Indices, Swept
+from kronbot.questions.swept import ERROR, Swept
 from kronbot.records import dataclass
 from kronbot.sweeps import cases as varied
 from kronbot.sweeps import cells, grammar, names, output
@@ -202,14 +202,9 @@ class Sweep:
             beside = {}
             warnings.append("frequencies are drawn by number: the sweep was begun without a picture, it has no shapes")
         warnings += cells.uneven(series, task.kept.numbered, [each is not None for each in series[ERROR]])
-        found: dict[str, Indices] = {}
-        if isinstance(draws, varied.Draws) and draws.indices:
-            if self.failed:
-                warnings.append(f"no indices: they are about whole draws, and {self.failed} cases have failed")
-            else:
-                numbers = {name: series[name].tolist() for name in kept if cells.is_number(series[name])}
-                found = sobol.indices(draws, numbers)
-                warnings += sobol.doubts(numbers, kept, task.kept.usual, found)
+        numbers = {name: series[name].tolist() for name in kept if cells.is_number(series[name])}
+        found, doubts = sobol.told(task.cases, self.failed, numbers, kept, task.kept.usual)
+        warnings += doubts
         said = task.kept.usual, task.kept.single, names.free_angles(robot, task.arguments, task.meanings)
         at, many = points(robot, {"q": task.arguments.get("q")})  # type: ignore[dict-item]
         own = {} if many else robot.by_name(at["q"][0])  # rows stand in columns
@@ -337,6 +332,7 @@ def sweep(
     wanted = None if keep is None else columns.listed(_names(keep, "keep"))
     apart = place is not None and place.form.apart
     kept = columns.kept(robot.model, asked, possible, made.names, wanted, pictured, apart)
+    sobol.demand_one_row(made, kept)
     task = Task(robot, asked, prepared, made, meant, kept)
     if place is not None:
         place.demand_possible(task)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import casadi
@@ -24,6 +24,8 @@ from kronbot.questions.outline import Given, Labels, Outline, numbered
 from kronbot.questions.result import Result
 
 PURPOSE = "check"
+# What weighs on Earth, by other units of length, to a share.
+EARTH, NEARLY = {"cm": 981.0, "mm": 9810.0}, 0.02
 
 
 def survey(robot: Robot, of_sweep: Iterable[Mistake] = ()) -> Result:
@@ -81,10 +83,18 @@ def survey(robot: Robot, of_sweep: Iterable[Mistake] = ()) -> Result:
     described = robot.description
     warnings = [str(warning) for warning in (*described.warnings, *described.useless)]
     with suppress(FreeParameters):
-        warnings += told_of_meeting(robot)
+        warnings += [*told_of_meeting(robot), *_told_of_gravity(robot)]
     warnings += map(str, (*told_of_inertia(robot), *of_sweep))
     summary["warnings"] = len(warnings)
     return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings, about=robot)
+
+
+def _told_of_gravity(robot: Robot) -> Iterator[str]:
+    """That it looks as if lengths were in another unit."""
+    gravity = float(np.linalg.norm(robot.parameters.evaluate_all(robot.gravity, PURPOSE)))
+    for unit, usual in EARTH.items():
+        if abs(gravity / usual - 1) < NEARLY:
+            yield f"gravity of {gravity:.6g} m/s2: is it in {unit}/s2? Numbers are read and told in SI units (m, kg, s)"
 
 
 def _duration(robot: Robot) -> float | None:

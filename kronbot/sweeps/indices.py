@@ -8,12 +8,15 @@ import numpy as np
 
 from kronbot.compute.arrays import NamedArray
 from kronbot.description.wording import listing
+from kronbot.errors import Argument, UsageError
 from kronbot.questions.swept import Indices
-from kronbot.sweeps.cases import Draws
+from kronbot.sweeps.cases import Cases, Draws
+from kronbot.sweeps.kept import Kept
 from kronbot.system.importing import whole_imports
 
 # Share of the resamples of the draws that an interval holds, and how many there are.
 CONFIDENCE, RESAMPLES = 0.95, 500
+_ONE = "are about one row a case, and these have several"
 
 
 def indices(draws: Draws, columns: Mapping[str, Sequence[object]]) -> dict[str, Indices]:
@@ -44,6 +47,36 @@ def indices(draws: Draws, columns: Mapping[str, Sequence[object]]) -> dict[str, 
     again = np.array([asked(random.integers(draws.count, size=draws.count)) for _ in range(RESAMPLES)])
     ends = np.quantile(again, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
     return {name: Indices(first[i], total[i], ends[:, 0, i].T, ends[:, 1, i].T) for i, name in enumerate(moving)}
+
+
+def told(
+    cases: Cases, failed: int, numbers: Mapping[str, Sequence[object]], kept: Sequence[str], usual: Sequence[str]
+) -> tuple[dict[str, Indices], list[str]]:
+    """Those of the draws of a sweep, if they are asked for, and of which columns ``kept`` there are none, and why."""
+    draws = _drawn(cases)
+    if draws is None:
+        return {}, []
+    if failed:
+        return {}, [f"no indices: they are about whole draws, and {failed} cases have failed"]
+    if any(len(column) != cases.count for column in numbers.values()):
+        return {}, [f"no indices: they {_ONE}"]
+    found = indices(draws, numbers)
+    return found, [*doubts(numbers, kept, usual, found)]
+
+
+def demand_one_row(cases: Cases, kept: Kept) -> None:
+    """Raise UsageError where indices are asked for of cases that have several rows."""
+    if _drawn(cases) is not None and kept.telling:
+        rows = [each.name for each in kept.columns if each.whole and each.kind == "series"]
+        cure = Argument("keep", f"'max({next(name for name in rows if name not in kept.telling)})'")
+        why = f"indices {_ONE} ({listing(kept.telling)}): keep one number of each, like "
+        raise UsageError(why, cure, ", or ask for one row")
+
+
+def _drawn(cases: Cases) -> Draws | None:
+    """The draws that indices are asked of."""
+    last = cases.factors[-1] if cases.factors else None
+    return last if isinstance(last, Draws) and last.indices else None
 
 
 def doubts(

@@ -106,9 +106,10 @@ def _complex(values: np.ndarray) -> dict[str, object]:
 class Kept:
     """The columns of a table: the case, the varied names, what is kept of each answer, the error.
 
-    Where ``rows`` is set, columns that are series make a row of each of their entries. What is ``unseen`` is in no
-    table: pictures need it. Columns that nobody has named are ``usual``; what of a whole one is a single number, or
-    several, stands in ``single`` by its name. ``units`` are those of entries, where they are known.
+    Where ``rows`` is set, columns that are series make a row of each of their entries, which those that are ``telling``
+    tell apart. What is ``unseen`` is in no table: pictures need it. Columns that nobody has named are ``usual``; what of
+    a whole one is a single number, or several, stands in ``single`` by its name. ``units`` are those of entries, where
+    they are known.
     """
 
     varied: tuple[str, ...]
@@ -118,6 +119,7 @@ class Kept:
     usual: tuple[str, ...] = ()
     single: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    telling: tuple[str, ...] = ()
 
     @property
     def header(self) -> list[str]:
@@ -188,10 +190,9 @@ def kept(
     }
     spread = outline.rows is not None and not apart and any(c.whole and c.kind == "series" for c in columns.values())
     unasked = [*columns] if asked is None else []
-    if spread:
-        telling = [name for name in outline.rows or () if name not in taken]
-        unasked += [name for name in telling if name not in columns]
-        columns = {name: Column(name, "series", name, whole=True) for name in telling} | columns
+    telling = [name for name in outline.rows or () if name not in taken] if spread else []
+    unasked += [name for name in telling if name not in columns]
+    columns = {name: Column(name, "series", name, whole=True) for name in telling} | columns
     if not columns and not varied:
         raise UsageError("nothing is kept: name something, like ", Argument("keep", "'M[q1,q1]'"))
     if not columns and asked is not None:
@@ -204,7 +205,9 @@ def kept(
     entries = [each for each in columns.values() if each.kind == "entry" and each.key in outline.units]
     units = {each.name: unit for each in entries if (unit := outline.unit(each.key, each.labels))}
     units |= {each.name: outline.of_series[each.key] for each in columns.values() if each.key in outline.of_series}
-    found = Kept(tuple(varied), tuple(columns.values()), spread, usual=tuple(unasked), units=units)
+    found = Kept(
+        tuple(varied), tuple(columns.values()), spread, usual=tuple(unasked), units=units, telling=tuple(telling)
+    )
     single = {name: _single(outline, columns[name]) for name in found.whole}
     if pictured and single and len(single) == len(columns):
         raise UsageError(undrawn(single))

@@ -180,3 +180,17 @@ def test_answers_are_in_the_units_that_they_tell(base, shape, order, unmeasured)
                 if not np.allclose(now, grown, rtol=1e-5, atol=1e-7 * max(size, 1e-3)):
                     wrong.append((plain.command, name))
     assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("gravity", "unit"), [("0, 0, -9810", "mm"), ("0, -981, 0", "cm"), ("0, 0, -g", None), ("0, 0, -50", None)]
+)
+def test_gravity_of_the_earth_in_other_units_is_asked_about(gravity, unit):
+    """By ``check`` alone: who means it so is not told again."""
+    robot = kronbot.loads(
+        f"kronbot: 1\nname: a\ngravity: [{gravity}]\nparameters: {{g: }}\nlinks:\n"
+        "  - {name: a, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 1, com: [1, 0, 0]}}\n"
+    )
+    asked = [each for each in robot.check().warnings if "gravity of" in each]
+    assert [f"is it in {unit}/s2?" in each for each in asked] == [True] * (unit is not None)
+    assert unit is None or not any("gravity of" in each for each in robot.statics().warnings)

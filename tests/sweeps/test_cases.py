@@ -249,6 +249,22 @@ def test_one_name_and_one_column_have_indices():
     assert abs(found.first - 1) < 0.05 and abs(found.total - 1) < 0.05
 
 
+def test_indices_want_one_row_a_case():
+    """Refused before anything is computed, with a cure that works; where rows look alike it is told."""
+    robot, over = kronbot.load("piedboeuf"), {"EI": "normal(15, 0.5)"}
+    drawn = {"sample": 4, "indices": True, "workers": 1}
+    with pytest.raises(
+        UsageError, match=r"several \(angle.theta, force.y\): keep one number .* keep 'max\(endpoint.y\)'"
+    ):
+        robot.sweep("statics", over, keep=["cases", "endpoint.y"], **drawn)
+    answer = robot.sweep("statics", over, keep=["max(endpoint.y)"], **drawn).result()
+    assert list(answer.asked.indices) == ["max(endpoint.y)"]
+    alike = {"theta": [0, 0]}
+    answer = robot.sweep("statics", over, keep=["endpoint.y"], angles=alike, forces=[[0, 1, 0]], **drawn).result()
+    assert list(answer.warnings)[-1] == "no indices: they are about one row a case, and these have several"
+    assert not answer.asked.indices
+
+
 def test_no_indices_where_cases_failed():
     answer = swept(Cheap(), {"EI": "uniform(-1, 1)"}, draws=(8, 0, True), keep=["total_mass"]).result()
     assert answer.asked.indices == {}
