@@ -106,10 +106,9 @@ def _complex(values: np.ndarray) -> dict[str, object]:
 class Kept:
     """The columns of a table: the case, the varied names, what is kept of each answer, the error.
 
-    Where ``rows`` is set, columns that are series make a row of each of their entries, which those that are ``telling``
-    tell apart. What is ``unseen`` is in no table: pictures need it. Columns that nobody has named are ``usual``; what of
-    a whole one is a single number, or several, stands in ``single`` by its name. ``units`` are those of entries, where
-    they are known.
+    Where ``rows`` is set, series make a row of each of their entries, which columns that are ``telling`` tell apart.
+    What is ``unseen`` is in no table: pictures need it. Columns that nobody has named are ``usual``; what a whole one
+    has of single numbers stands in ``single`` by its name. ``units`` are those of entries, where they are known.
     """
 
     varied: tuple[str, ...]
