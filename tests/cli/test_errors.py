@@ -438,7 +438,6 @@ HEEDLESS = [
     (["plan", "--to", "q1=1", "--duration", "1", "--after", "2"], "--after: nothing vibrates here; leave it out"),
     (["simulate", "--duration", "1", "--algorithm", "recursive"], "leave it out, or take --algorithm composite"),
     (["export", "--of", "all", "-o", "e.py", "--algorithm", "recursive"], "or take --algorithm composite"),
-    (["design", "--shaper", "zv", "--lock", "q1"], "--lock: without controllers a shaper is for joints that are all"),
     ([*FIT, "--initial", "fitted"], "--initial: only motions begin somewhere; leave it out for statics"),
     ([*FIT, "--seed", "5"], "nothing is drawn: leave out --seed, or add --starts, or a share to --validate"),
     ([*FIT, "--synthetic", "3", "--validate", "0.3"], "are all fitted: leave out --validate"),
