@@ -18,10 +18,13 @@ def inherit(descriptor: int, found: os.stat_result, replaced: Callable[[], int],
 
     That one was ``found``, and ``replaced`` opens it. With a list of access the mode's group bits are no group's but
     the most that anybody in the list has: where the list cannot be read or given, the owner alone has what he had.
-    Raises OSError.
+    Who may write what was somebody else's was for that one to say: here nobody but the owner may. Raises OSError.
     """
     mode = stat.S_IMODE(found.st_mode) & 0o777
     lists = _lists(replaced)
+    if not root and found.st_uid != os.geteuid():
+        mode &= ~(stat.S_IWGRP | stat.S_IWOTH)
+        lists = None if lists else lists
     try:
         os.fchown(descriptor, found.st_uid if root else -1, found.st_gid)
     except OSError:  # another group now: those of the one before are others

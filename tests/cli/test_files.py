@@ -513,6 +513,12 @@ def test_files_of_others(shared, saved):
     assert by(ALICE, lambda: saved(shared / "open" / "run.csv", b"new", overwrite=True)) == ""
     status = (shared / "open" / "run.csv").stat()
     assert (status.st_uid, stat.S_IMODE(status.st_mode)) == (ALICE, 0o604)
+    # What somebody else let everybody write is for its new owner alone to write.
+    by(MALLORY, lambda: (shared / "open" / "forged.csv").write_text("x"))
+    by(MALLORY, lambda: (shared / "open" / "forged.csv").chmod(0o666))
+    assert by(ALICE, lambda: saved(shared / "open" / "forged.csv", b"new", overwrite=True)) == ""
+    status = (shared / "open" / "forged.csv").stat()
+    assert (status.st_uid, stat.S_IMODE(status.st_mode)) == (ALICE, 0o604)
     # Nor do those of the group before get more as others than they had.
     (shared / "open" / "denied.csv").touch()
     os.chown(shared / "open" / "denied.csv", 0, MALLORY)
