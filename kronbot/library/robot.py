@@ -611,13 +611,13 @@ class Robot:
         beside others; free joints without one are about their equilibrium. ``gains`` is what
         ``control: {state_feedback: {K: gains.csv}}`` reads. ``noise`` has densities of sensors by state, and of torques
         (``torque.q1``, default 1): ``L`` is the gain of the Kalman filter. The summary has the disk margin at the
-        inputs, and for ``lqr`` the cost of coming back from a ``deviation`` (by state, default 0.01 of every motor),
-        predicted and simulated. Modes that no torque reaches are taken out and named. At rows of ``q`` stacks of gains,
-        to schedule them by posture, with ``margins``; nothing is simulated. With ``motion`` gains over time, about what
-        motors that follow the file's motion exactly make of the arm: of a ``duration`` (s), whose end goes on as at
-        rest, or by default of the period, or the length, of the motion. Raises ComputationError where there is no
-        equilibrium or no such feedback, with the rows before it as ``partial``, and Interrupted at Ctrl-C in the
-        simulation of a cost, with the gains as ``partial``.
+        inputs, and for ``lqr`` the cost of coming back from a ``deviation`` (by state, default 0.01 of every motor, or
+        a tenth of its range), predicted and simulated. Modes that no torque reaches are taken out and named. At rows of
+        ``q`` stacks of gains, to schedule them by posture, with ``margins``; nothing is simulated. With ``motion``
+        gains over time, about what motors that follow the file's motion exactly make of the arm: of a ``duration`` (s),
+        whose end goes on as at rest, or by default of the period, or the length, of the motion. Raises ComputationError
+        where there is no equilibrium or no such feedback, with the rows before it as ``partial``, and Interrupted at
+        Ctrl-C in the simulation of a cost, with the gains as ``partial``.
 
         >>> import kronbot
         >>> kronbot.load("khang").design(lqr=True)["K"].shape

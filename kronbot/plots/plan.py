@@ -22,10 +22,14 @@ def draw(result: Result) -> Picture:
     ]
     twisted = [robot.coordinates[i] for i in arms.twisting(robot)]
     bent = [name for name in robot.coordinates if name not in (*joints, *motors, *tilted, *twisted)]
+    kinds = {"torques" if joint.revolute else "forces": None for joint in robot.joints}
     groups = {
         "joint": ("joints", [*joints, *motors]),
         "rate": ("rates of joints", [f"{name}_dot" for name in joints]),
-        "torque": ("torques of the plan", [name for name in (f"torque.{joint}" for joint in joints) if name in series]),
+        "torque": (
+            f"{' and '.join(kinds)} of the plan",
+            [name for name in (f"torque.{joint}" for joint in joints) if name in series],
+        ),
         "bending": ("bending, modal coordinates", bent),
         "torsion": ("torsion, modal coordinates", twisted),
         "tilt": ("tilts of bearings", tilted),

@@ -45,6 +45,7 @@ from kronbot.questions.closed_loop import MARGINS, margin_numbers
 from kronbot.questions.costs import UNPAID, cost, paid, told_of_cost
 from kronbot.questions.designed_poles import both, in_words, reached_of, told_of_passive, told_of_poles, told_poles
 from kronbot.questions.designed_shaper import shaper
+from kronbot.questions.limits import told_of_rows, told_of_start
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.result import Outcome, Result
@@ -56,6 +57,8 @@ from kronbot.records import dataclass
 PURPOSE = "design"
 # The simulation that a predicted cost is compared with: so many time constants, and rows.
 LONG, ROWS = 8.0, 4000
+# Deviations of motors that costs are told for, rad or m, where nobody says others: as a share of ranges that are small.
+AWAY, OF_RANGE = 0.01, 0.1
 # It is left out where it would last longer by the fastest pole.
 LIMIT = 1e5
 FILE = "gains.csv"
@@ -179,8 +182,9 @@ def weighing(robot: Robot, wish: Wish, driven: Sequence[DrivenJoint], states: Se
 
 def away(robot: Robot, wish: Wish, states: Sequence[str]) -> Array:
     """The deviation that costs are told for. Raises UsageError."""
-    motors = [robot.coordinates[joint.driven] for joint in robot.joints]
-    x, usual = dict.fromkeys(states, 0.0), {name: 0.01 for name in motors if name in states}
+    x, ranges = dict.fromkeys(states, 0.0), {each.joint: each.high - each.low for each in robot.limits}
+    motors = {robot.coordinates[joint.driven]: ranges.get(joint.name, np.inf) for joint in robot.joints}
+    usual = {name: min(AWAY, OF_RANGE * motors[name]) for name in motors if name in states}
     for name, value in (wish.deviation if wish.deviation is not None else usual).items():
         if name not in x:
             raise unknown(name, states, Argument("deviation"), ": no ", behind=" here")
@@ -254,7 +258,8 @@ def _costs(
     found, P, Q, R, free, driven, slowest, fastest = model
     states, n = (gains.columns or ())[1:], len(free)
     start = away(robot, wish, states)
-    costs: dict[str, Scalar] = {"cost_predicted": float(start @ P @ start)}
+    predicted = float(start @ P @ start)
+    costs: dict[str, Scalar] = {"cost_predicted": predicted}
     duration = LONG / slowest if slowest else np.inf
     if progress is None:
         return costs, [], None
@@ -276,7 +281,9 @@ def _costs(
         [rows[f"torque.{joint.name}"] - torques[i] for i, joint in enumerate(robot.joints) if joint in driven]
     )
     simulated = cost(rows["t"], x, tau, Q, R)
-    return {**costs, "cost_simulated": simulated}, told_of_cost(float(start @ P @ start), simulated), None
+    began = np.array([[rows[name][0] for name in robot.coordinates]])
+    told = [f"with the deviation, {each}" for each in (*told_of_start(robot, began[0]), *told_of_rows(robot, began))]
+    return {**costs, "cost_simulated": simulated}, [*told, *told_of_cost(predicted, simulated)], None
 
 
 def with_gains(robot: Robot, gains: NamedArray, held: Mapping[str, float] = NOTHING) -> Robot:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import compress
 
 import numpy as np
 from casadi import SX
@@ -204,19 +205,19 @@ def _between(t: Array, values: Array, rates: Array, time: float) -> float:
     return float(values[i] + s * (first + s * (3 * rise - 2 * first - last + s * (first + last - 2 * rise))))
 
 
-def left_alone(arm: Arm, robot: Robot, run: Result) -> list[str]:
-    """Joints whose torques are nothing beside their weight and what accelerates them: they swing, as no motor does."""
+def left_alone(arm: Arm, robot: Robot, run: Result, wish: Wish) -> list[str]:
+    """Limited joints whose torques are none beside weight and what accelerates them: they swing, as no motor would."""
     every = slice(None, None, max(1, len(run.series["t"]) // ROWS))
     t = run.series["t"][every]
     q, qd = (np.array([run.series[f"{name}{dot}"][every] for name in robot.coordinates]) for dot in ("", "_dot"))
     many, still, qdd = arm.forces.function.map(len(t)), np.zeros_like(q), np.gradient(qd, t, axis=1)
     weight, found = np.asarray(many(np.vstack([q, still, still]))), list[str]()
-    for place, joint in zip(robot.rigid, robot.joints, strict=True):
+    limited = np.isfinite(wish.low) | np.isfinite(wish.high)
+    for place, joint in compress(zip(robot.rigid, robot.joints, strict=True), limited):
         alone = still.copy()
         alone[place] = qdd[place]
         own = np.asarray(many(np.vstack([q, still, alone])))[place] - weight[place]
-        tau = np.abs(run.series[f"torque.{joint.name}"]).max()
-        if tau < ALONE * (np.abs(own).max() + np.abs(weight[place]).max()):
+        if np.abs(run.series[f"torque.{joint.name}"]).max() < ALONE * (np.abs(own) + np.abs(weight[place])).max():
             found.append(joint.name)
     return found
 
@@ -240,9 +241,9 @@ def judged(
         most = f"vibrations are looked for {LONGEST} times its duration at most"
         told.append(f"no finer model has judged the plan: {most}")
         return {}
-    if not wish.follows and (alone := left_alone(arm, robot, run)):
-        are = "is" if len(alone) == 1 else "are"
-        told.append(f"no finer model has judged the plan: {listing(alone)} {are} left alone, where no motor follows it")
+    if not wish.follows and (alone := left_alone(arm, robot, run, wish)):
+        left = f"{listing(alone)} {'is' if len(alone) == 1 else 'are'} left alone, where no motor follows it"
+        told.append(f"no finer model has judged the plan: {left}")
         return {}
     times = run.series["t"]
     rest = duration + np.arange(1, max(4, int(np.ceil(after / (times[1] - times[0]))) + 2)) * (times[1] - times[0])

@@ -504,3 +504,29 @@ def test_costs_with_locked_joints_are_those_of_what_is_left():
     for word in ("deviation", "weights", "effort"):
         with pytest.raises(UsageError, match=f"{word}: no 'q2' here"):
             robot.design(**given | {word: {"q2": 0.02}})
+
+
+STAGE = """
+kronbot: 1
+name: stage
+gravity: [0, 0, 0]
+links:
+  - name: stage
+    joint: {type: prismatic, name: x, damping: 1.5, spring: {stiffness: 4000}, limits: [-0.005, 0.005]STOPS}
+    pose: {}
+    rigid: {mass: 0.35}
+"""
+
+
+@pytest.mark.parametrize("stops", ["", ", stops: {stiffness: 1e6, damping: 100}"])
+def test_costs_are_told_within_limits_and_where_a_deviation_is_beyond_them_that_is_told(stops):
+    """By default a tenth of a range that is small: nothing is beyond, and a linear robot pays what is predicted."""
+    stage, asked = kronbot.loads(STAGE.replace("STOPS", stops)), {"lqr": True, "weights": {"x": 1e6, "x_dot": 10}}
+    found = stage.design(**asked)
+    assert found.summary["cost_simulated"] == pytest.approx(found.summary["cost_predicted"], rel=1e-4)
+    assert not found.warnings
+    given = stage.design(**asked, deviation={"x": 1e-3})
+    assert given.summary["cost_predicted"] == found.summary["cost_predicted"]
+    at = "at the start " if stops else ""
+    beyond = f"with the deviation, {at}x is beyond its limit of 0.005 m by 0.005 m"
+    assert beyond in stage.design(**asked, deviation={"x": 0.01}).warnings

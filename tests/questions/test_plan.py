@@ -533,6 +533,17 @@ def test_a_small_limit_leaves_a_pendulum_alone(coarse):
     assert [each for each in alone.warnings if "swing is left alone" in each]
 
 
+def test_a_joint_that_vibrates_fast_is_not_left_alone_unless_it_is_limited():
+    """Torques are small beside what accelerates it then, and a motor follows it all the same."""
+    robot, t = two("").model, np.linspace(0, 1, 2001)
+    shaken = 1e-2 * np.sin(200 * t)
+    series = {"t": t, "q1": shaken, "q1_dot": 2 * np.cos(200 * t), "torque.q1": 0 * t + 1}
+    for most, alone in ((np.inf, []), (1.0, ["q1"])):
+        limit = np.array([most])
+        wish = judgement.Wish(np.zeros(1), np.ones(1), -limit, limit, 1.0, "effort")
+        assert judgement.left_alone(posed.arm(robot, wish), robot, SimpleNamespace(series=series), wish) == alone
+
+
 @pytest.mark.slow
 def test_motions_tell_of_pendulums_that_they_drive_and_of_limits_that_leave_them_alone(coarse):
     """The load on a cart that moves as planned, by its own equation: l s'' = -g sin s - x'' cos s. Splines of a motion
