@@ -157,7 +157,8 @@ class Table:
         """Columns that belong together over side ``x`` by name, and the places of those that are at one place only.
 
         Of frequencies that are followed by their modes these are all that were kept, and those that begin as one of
-        them in a later case, called ``[NUMBER at VALUE]``: a column ends where a case has no such mode.
+        them in a later case, called ``[NUMBER at VALUE]``: a column ends where a case has no such mode, and a mode that
+        was there and not kept may be in its place from then on.
         """
         entry = _ENTRY.fullmatch(names[0])
         later = {}
@@ -165,10 +166,19 @@ class Table:
             every = [name for name in self.swept.kept if (one := _ENTRY.fullmatch(name)) and one[1] == entry[1]]
             order = np.argsort(self.sides[x].values, kind="stable")
             tracks, begun = self._tracks(entry[1], tuple(self._rows[tuple(at)][order].tolist()))
+            told = np.array([self.numbers(name)[tuple(at)][order] for name in every])
+            ended = np.isnan([self.along(name, x, at) for name in every]).any(axis=0)
             for k, (case, place) in enumerate(begun):
-                name = f"{entry[1]}[{place + 1}"
-                if case > begun[0][0] and f"{name}]" in every and f"{entry[1]}[{k + 1}]" not in every:
-                    later[f"{name} at {self.sides[x].values[order][case]:.4g}]"] = tracks[:, k]
+                name, track = f"{entry[1]}[{place + 1}]", tracks[:, k]
+                if f"{entry[1]}[{k + 1}]" in every:
+                    continue
+                if case == begun[0][0] or name not in every:
+                    same = (told == track) & ended
+                    if not same.any():
+                        continue
+                    case, track = int(same.any(axis=0).argmax()), np.where(same.any(axis=0), track, np.nan)
+                    name = every[int(same[:, case].argmax())]
+                later[f"{name[:-1]} at {self.sides[x].values[order][case]:.4g}]"] = track
         else:
             every = [*names]
         found = {name: self.along(name, x, at) for name in every} | later

@@ -121,6 +121,22 @@ def test_modes_that_one_case_has_alone_hide_none_of_the_others(tmp_path):
     assert ticks.tolist() == ticks.round().tolist()
 
 
+def test_what_takes_the_place_of_a_mode_that_ends_is_drawn():
+    """Two real poles become a pair, of frequency sqrt(k/m), that goes on from the faster one, which is not kept."""
+    mass = kronbot.loads(
+        "kronbot: 1\nname: mass\ngravity: [0, 0, 0]\nparameters: {k: 1}\nlinks:\n  - name: mass\n"
+        "    joint: {type: prismatic, name: x, damping: 2.2, spring: {stiffness: k}}\n"
+        "    pose: {}\n    rigid: {mass: 1}\n"
+    )
+    picture = pictured(mass, "modes", {"k": "0.5:6:12"}, keep="frequencies_free[1]")
+    (axis,) = picture.values()
+    drawn = {name: points[np.isfinite(points).all(axis=1)] for name, points in lines(axis).items()}
+    assert sorted(drawn) == ["1", "1 at 1.5"]
+    (few, slow), (many, swings) = drawn["1"].T, drawn["1 at 1.5"].T
+    assert few.tolist() == [0.5, 1] and slow == pytest.approx(1.1 - np.sqrt(1.21 - few))
+    assert many.tolist() == np.linspace(1.5, 6, 10).tolist() and swings == pytest.approx(np.sqrt(many))
+
+
 @pytest.mark.slow
 def test_maps_and_histograms_of_frequencies_have_it_too(beam, monkeypatch):
     monkeypatch.setattr(Figure, "savefig", lambda figure, *a, **k: figure.draw_without_rendering())
