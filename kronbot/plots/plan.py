@@ -37,7 +37,7 @@ def draw(result: Result) -> Picture:
     known = {"t", *rates, *(name for _, names in groups.values() for name in names)}
     groups["column"] = ("columns that are kept", [name for name in series if name not in known])
     panels: dict[str, Diagram] = {}
-    unmoved = ("bending", "torsion", "tilt")
+    unmoved = ("rate", "bending", "torsion", "tilt", "column")
     for word, (title, names) in groups.items():
         shown = [Curve(name.removeprefix("torque."), units[name], series[name]) for name in names]
         panels |= numbered(panels, word, curves.diagrams(title, shown, UNMOVED if word in unmoved else 0.0))

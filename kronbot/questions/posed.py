@@ -40,9 +40,10 @@ LEAST = 1e-6
 def demand_standing(robot: Robot) -> None:
     """Raise UsageError for a floating base, with what to do instead."""
     if robot.base:
+        hold = ", with the elements that end on it" if robot.elements else ""
         raise UsageError(
             "a floating base cannot be planned for: where it ends, and turns to, depends on the whole motion, so that "
-            "joints alone are no goal. Leave base out of the file, plan with the base held (",
+            f"joints alone are no goal. Leave base out of the file{hold}, plan with the base held (",
             Argument("drive", "motion"),
             ", which motors follow wherever the base is), and simulate this motion with the base: it comes to rest "
             "with the joints, and so do, nearly, beams that joints carry, where the base is heavy beside them; what "

@@ -1650,6 +1650,10 @@ def test_plans_are_drawn_with_what_they_keep(picture, monkeypatch):
         torque = line(starting(figure, "torques of the plan"), "q1").get_ydata()
         assert torque == pytest.approx(answer["torque.q1"], abs=1e-12)
     demand_sound(figure)
+    # What stands but for errors of a search has no panel of its own.
+    still = replace(rested, series={**rested.series, "q1_dot": 1e-11 * rested["q1_dot"]})
+    assert any(title.startswith("rates of joints") for title in panels(picture(plan.draw, rested)))
+    assert not any(title.startswith("rates of joints") for title in panels(picture(plan.draw, still)))
 
 
 @pytest.mark.slow

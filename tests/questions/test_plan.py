@@ -1036,6 +1036,14 @@ def test_beams_on_a_floating_base_are_promised_no_rest():
     afloat = kronbot.load("floating-canadarm", order="1")
     with pytest.raises(UsageError, match="beams that joints carry, .* what hangs on the base itself swings"):
         afloat.plan({"q1": 0.5}, duration=20)
+    hung = kronbot.loads(
+        "kronbot: 1\nname: f\ngravity: [0, 0, -9.81]\nbase: {type: floating, rigid: {mass: 2, inertia: {Izz: 0.01}}}\n"
+        "links:\n  - {name: pan, joint: {type: revolute, name: pan}, pose: {}, rigid: {mass: 0.1, com: [0.05, 0, 0]}}\n"
+        "elements:\n"
+        "  - {name: s, type: spring, between: [world, base], points: [[0, 0, 0.3], [0, 0, 0]], stiffness: 400}\n"
+    )
+    with pytest.raises(UsageError, match="Leave base out of the file, with the elements that end on it, plan with"):
+        hung.plan({"pan": 1}, duration=1)
 
 
 @pytest.mark.slow
