@@ -81,6 +81,8 @@ def test_children_answer_or_say_at_once_that_they_cannot(work, patience, count, 
 IMPORTING = """
 import logging, os, sys, threading, time
 import kronbot
+from kronbot.system import forking
+forking.PATIENCE = 60.0  # on a busy machine imports take longer than a fork waits for
 answer = kronbot.load("khang").modes()
 begun = threading.Event()
 class Finder:
