@@ -182,3 +182,21 @@ def test_frequencies_whose_squares_underflow_are_refused(length, mass, stiff, da
     answer = robot.modes()
     assert math.log10(answer["frequencies_locked"][0]) == pytest.approx(logarithm, abs=1e-8)
     assert 0 < answer["accuracy_locked"][0, 0] < 1e-12 * answer["frequencies_locked"][0]
+
+
+@pytest.mark.parametrize("place", np.linspace(0.1, 0.6, 11).round(2).tolist())
+@pytest.mark.parametrize("stiffness", [5e5, 1e7])
+def test_a_stiff_shaft_leaves_no_rigid_motion_a_frequency(place, stiffness):
+    """A wire holds one direction of two, whatever rounding the shaft leaves beside it: the third is that of a shaft
+    between 4 kg and 0.5 kg, and the rest of the motion none."""
+    robot = kronbot.loads(
+        "kronbot: 1\nname: shaft\ngravity: [0, 0, 0]\nlinks:\n  - name: car\n"
+        f"    joint: {{type: prismatic, name: x, rotor_inertia: 0.5, elastic: {{stiffness: {stiffness}}}}}\n"
+        "    pose: {rpy: [0, pi/2, 0]}\n    rigid: {mass: 3}\n  - name: slide\n    joint: {type: prismatic, name: z}\n"
+        "    pose: {rpy: [0, -pi/2, 0]}\n    rigid: {mass: 1}\nelements:\n"
+        "  - {name: wire, type: spring, between: [world, slide], stiffness: 50, rest: 0.2, "
+        f"points: [[{place}, 0, 0.7], [0, 0, 0]]}}\n"
+    )
+    still, wire, shaft = robot.check()["frequency_free"]
+    assert still == 0 and 1 < wire < 10
+    assert shaft == pytest.approx(np.sqrt(stiffness * (1 / 4 + 1 / 0.5)), rel=1e-3)

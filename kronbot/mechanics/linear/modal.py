@@ -31,6 +31,8 @@ from kronbot.records import dataclass
 MASSLESS = 1e-14
 # A share of its own stiffness with which a coordinate is held by nothing but rounding.
 SLACK = 1e-12
+# And at most, where rounding of a shaft is as large as other stiffnesses.
+MOST_SLACK = 1e-3
 PURPOSE = "natural frequencies"
 
 
@@ -87,18 +89,23 @@ def natural_frequencies(robot: Robot) -> NaturalFrequencies:
     M, K = mass_and_stiffness(robot)
     T = np.eye(robot.n)
     T[:, r] = robot.undeformed_rates(np.eye(robot.n)[:, r].T).T
+    # What rounding leaves where stiff shafts, which yield to none of it, cancel.
+    noise = np.finfo(float).eps * (np.abs(T).T @ np.abs(K) @ np.abs(T))
     M, K = T.T @ M @ T, T.T @ K @ T
     still = [r[i] for i in idle(M[np.ix_(r, r)])]
-    locked = _with_free(M, K, f, b)
-    free = _with_free(M, K, f, [*b, *(place for place in r if place not in still)])
+    locked = _with_free(M, K, noise, f, b)
+    free = _with_free(M, K, noise, f, [*b, *(place for place in r if place not in still)])
     return NaturalFrequencies(locked, free, tuple(robot.coordinates[place] for place in still))
 
 
-def _with_free(M: Array, K: Array, f: list[int], r: list[int]) -> Array:
-    """Those of coordinates f, while coordinates r move along: those of them without stiffness are zeros."""
+def _with_free(M: Array, K: Array, noise: Array, f: list[int], r: list[int]) -> Array:
+    """Those of coordinates f, while coordinates r move along: those of them without stiffness are zeros.
+
+    ``noise`` (n x n) is what rounding leaves of K.
+    """
     held = [place for place in r if K[place].any()]
     r, f = [place for place in r if place not in held], [*held, *f]
-    turned, loose = _loose_first(K[np.ix_(f, f)], len(held))
+    turned, loose = _loose_first(K[np.ix_(f, f)], noise[np.ix_(held, held)])
     if loose:  # elements hold fewer directions than they have ends on
         T = np.eye(len(K))[:, [*r, *f]]
         T[:, len(r) :] = T[:, len(r) :] @ turned
@@ -111,18 +118,21 @@ def _with_free(M: Array, K: Array, f: list[int], r: list[int]) -> Array:
     return np.concatenate([np.zeros(len(r)), _frequencies(reduced, K[np.ix_(f, f)])])
 
 
-def _loose_first(K: Array, held: int) -> tuple[Array, int]:
+def _loose_first(K: Array, noise: Array) -> tuple[Array, int]:
     """A basis of what K (k x k) is about, and how many of its first columns yield freely, others following slackly.
 
-    Of the first ``held`` coordinates; the others have a stiffness of their own.
+    Of the first coordinates, of whose stiffness rounding leaves ``noise`` (held x held); the others have one of their
+    own.
     """
+    held = len(noise)
     if not held:
         return np.eye(len(K)), 0
     following = np.vstack([np.eye(held), -np.linalg.solve(K[held:, held:], K[held:, :held])])
     left = following.T @ K @ following
     size = np.sqrt(np.diag(K)[:held])
     values, vectors = np.linalg.eigh((left + left.T) / 2 / np.outer(size, size))
-    loose = int((values < SLACK).sum())
+    slack = max(SLACK, min(MOST_SLACK, float(np.linalg.norm(noise / np.outer(size, size)))))
+    loose = int((values < slack).sum())
     turned = np.eye(len(K))
     turned[:held, :held] = vectors / size[:, None]
     turned[:, :loose] = following @ turned[:held, :loose]
