@@ -137,8 +137,8 @@ def step_of_gravity(
 
 
 def told_of_letting_go(robot: Robot, system: Equations, given: Mapping[int, float], q: Array, size: float) -> list[str]:
-    """A word on joints that nothing drives beside others, and that do not rest at q (n,), in which a run starts in the
-    equilibrium of its beams: as little as others do they go to where they would. Those ``given`` are meant to be there.
+    """A word on joints that nothing drives beside others, and that do not rest at q (n,), where a run starts with beams
+    in their sag: these alone are moved to an equilibrium. Joints whose places are ``given`` are meant to be there.
 
     ``size`` (J) is that of what gravity does. Dry friction may hold a joint: nothing is said of such.
     """
