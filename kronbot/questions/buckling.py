@@ -21,6 +21,7 @@ from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Tangent, to_unit
 from kronbot.model.floating import hung
+from kronbot.questions.elements import demand_directions
 from kronbot.questions.path_end import joints_at, loose, stops_ahead
 from kronbot.questions.static_report import demand_supports
 
@@ -34,13 +35,14 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
 
     It has an error, of rounding and, on the path, of its extrapolation. There deflections beyond what the order is made
     for are told, since the path of such an order may end where no beam buckles. Raises ComputationError where the robot
-    buckles under its weight before any load, where torques find no balance before it, or nothing loads it; UsageError
-    where a floating base would have to bear the loads.
+    buckles under its weight before any load, where torques find no balance before it, an element has no direction, or
+    nothing loads it; UsageError where a floating base would have to bear the loads.
     """
     cases = equilibria.cases([case])
     straight, loads, free = cases.straight[0], cases.loads, cases.free
     if not free:
         return {"buckling": "none: all links are rigid"}
+    demand_directions(equilibria.robot, cases.straight)
     multiplied = _multiplied(equilibria, loads[0], straight)
     path = equilibria.paths(loads, free, multiplied, cases.torques).of(0)
     if solver == "linear":

@@ -16,7 +16,7 @@ from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.forces import forces
 from kronbot.mechanics.multibody.energy import total_mass
 from kronbot.model.robot import Robot
-from kronbot.questions.elements import told_of_meeting
+from kronbot.questions.elements import demand_directions, told_of_meeting
 from kronbot.questions.inertia import told_of_inertia
 from kronbot.questions.initial_state import FALLING, falls
 from kronbot.questions.limits import told_of_motion
@@ -68,6 +68,7 @@ def survey(robot: Robot, of_sweep: Iterable[Mistake] = ()) -> Result:
         summary["motion"] = "; ".join(told)
     arrays: dict[str, NamedArray] = {}
     try:
+        demand_directions(robot, robot.undeformed(np.zeros((1, robot.n))))
         found = natural_frequencies(robot)
     except (Failure, np.linalg.LinAlgError) as error:  # free parameters, too many operations, absurd numbers
         summary["frequencies"] = f"not known: {error}"

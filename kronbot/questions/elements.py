@@ -21,13 +21,13 @@ PURPOSE = "the length of elements"
 EDGE = 1e-12
 
 
-def demand_directions(robot: Robot, q: Array) -> None:
-    """Raise ComputationError, naming it, where an element that needs a direction has length zero in a row of q (N, n).
+def demand_directions(robot: Robot, q: Array, where: str = "") -> None:
+    """Raise ComputationError, naming it, where an element that needs a direction has none in a row of q (N, n).
 
-    Springs of rest length zero need none.
+    Springs of rest length zero need none. ``where`` tells of a single row.
     """
     for name, row in _meeting(robot, q).items():
-        raise ComputationError(_told(robot, name, f" in row {row + 1} of {len(q)}" if len(q) > 1 else ""))
+        raise ComputationError(_told(robot, name, f" in row {row + 1} of {len(q)}" if len(q) > 1 else where))
 
 
 def told_of_meeting(robot: Robot) -> list[str]:
@@ -115,10 +115,10 @@ def _meeting(robot: Robot, q: Array) -> dict[str, int]:
     if not names:
         return {}
 
-    def lengths() -> tuple[dict[str, SX], dict[str, SX]]:
+    def meets() -> tuple[dict[str, SX], dict[str, SX]]:
         at = SX.sym("q", robot.n)
-        found = [each.shortest for each in stretched(robot, at) if each.element.directed]
-        return {"q": at}, {"lengths": casadi.vertcat(*found)}
+        found = [each.meets for each in stretched(robot, at) if each.element.directed]
+        return {"q": at}, {"meets": casadi.vertcat(*found)}
 
-    met = traced(robot, "lengths", PURPOSE, lengths).rows(q)["lengths"] == 0
+    met = traced(robot, "meets", PURPOSE, meets).rows(q)["meets"] > 0
     return {name: int(rows.argmax()) for name, rows in zip(names, met.T, strict=True) if rows.any()}

@@ -22,7 +22,7 @@ from kronbot.errors import Failure
 from kronbot.floats import Array, rounded
 from kronbot.mechanics.control.planned import Plan
 from kronbot.mechanics.control.wanted import Arm
-from kronbot.mechanics.linear.modal import mass_and_stiffness
+from kronbot.mechanics.linear.modal import stiffness
 from kronbot.mechanics.motion.forces import forces
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.mechanics.multibody.kinematics import endpoint
@@ -281,8 +281,7 @@ def judged(
 def _longest_period(arm: Arm, robot: Robot) -> float:
     """That (s) of the slowest vibration at the goal while motors stand, without what weight adds to K; else 0."""
     f = np.ix_(robot.flexible, robot.flexible)
-    _, K = mass_and_stiffness(robot)
-    least = float(np.linalg.eigvals(np.linalg.solve(_inertia(arm)[f], K[f])).real.min())
+    least = float(np.linalg.eigvals(np.linalg.solve(_inertia(arm)[f], stiffness(robot, arm.goal)[f])).real.min())
     return 2 * math.pi / math.sqrt(least) if least > 0 else 0.0
 
 

@@ -16,6 +16,7 @@ from kronbot.mechanics.static.small import beyond_small, tips
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import to_unit
 from kronbot.model.robot import Robot
+from kronbot.questions.elements import demand_directions
 
 # Beams that a load turns by more than this (rad) by linear theory are not of this world.
 ABSURD = 10.0
@@ -26,7 +27,12 @@ ELSEWHERE = (0.37, -0.61)
 
 
 def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpose: str) -> str:
-    """Where the path from the ``straight`` state q (n,) ends; ``what`` grows along it is named."""
+    """Where the path from the ``straight`` state q (n,) ends; ``what`` grows along it is named.
+
+    Raises ComputationError where an element has no direction there, or at its beginning.
+    """
+    for at in (straight, lost.q):
+        demand_directions(robot, at[None], f" at {', '.join(posture(robot, at[list(robot.rigid)]))}")
     bent = [f"the tip of {name} is {tip[0, 0]:.3g} m off, {rounded(100 * tip[0, 1], 3)} % of its length"
             for name, tip in tips(robot, purpose, lost.q[None]).items()]  # fmt: skip
     text = f"no stable path of equilibria beyond {lost.share:.4g} of the {what}; there "

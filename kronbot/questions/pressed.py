@@ -13,7 +13,8 @@ from kronbot.mechanics.motion.forces import forces
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import State, propagate
 from kronbot.model.robot import Robot
-from kronbot.questions.elements import demand_constant
+from kronbot.questions.elements import demand_constant, demand_directions
+from kronbot.questions.path_end import posture
 from kronbot.questions.statics import sag
 
 PURPOSE = "plan"
@@ -36,9 +37,10 @@ def told_of_forces(robot: Robot) -> list[str]:
 def at_rest(robot: Robot, q: Array) -> Array:
     """The equilibrium (n,) under weight and constant forces whose motors stand as in q (n,).
 
-    Raises ComputationError where there is none on the way from that under weight alone.
+    Raises ComputationError where there is none on the way from that under weight alone, or an element has no direction.
     """
     free, found = robot.others(frozenset(robot.rigid)), sag(robot, q, "to rest in", ["another place, or a stiffer arm"])
+    demand_directions(robot, found[None], f" at {', '.join(posture(robot, found[list(robot.rigid)]))}")
     if not free or not forces(robot).constant.on_frames:
         return found
 

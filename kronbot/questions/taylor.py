@@ -17,7 +17,7 @@ from kronbot.kronecker.taylor import coefficients, demand_writable, directional
 from kronbot.mechanics.multibody.kinematics import relative_motion
 from kronbot.model.robot import Robot
 from kronbot.questions.dynamics import dynamics
-from kronbot.questions.elements import told_of_time
+from kronbot.questions.elements import demand_directions, told_of_time
 from kronbot.questions.jacobian import AXES, FrameView, jacobian
 from kronbot.questions.outline import Given, Labels, Outline
 from kronbot.questions.result import Result
@@ -32,12 +32,14 @@ def taylor(robot: Robot, of: str, seen: FrameView, terms: int, q: Array, delta: 
     """Coefficients d^k/dq^k up to k = terms at q, and with ``delta`` the expansion, the exact value and the errors.
 
     Coefficients that would be too large are left out where there is a delta (the expansion does not need them). Raises
-    ComputationError where they are all that was asked for.
+    ComputationError where they are all that was asked for, or where an element has no direction that g has.
     """
     if delta is None:  # before the matrix is traced, which takes seconds of a large robot
         n = robot.n
         shape = {"M": (n, n), "C_star": (n, n * n), "g": (n, 1), "position": (3, 1)}.get(of, (3, n))
         demand_writable(shape, n, terms)
+    if of == "g":
+        demand_directions(robot, q[None])
     what = (of, seen, terms)
     symbol, quantity = robot.kept(("taylor", of, seen), lambda: _quantity(robot, of, seen))
     arrays: dict[str, NamedArray] = {}

@@ -5,11 +5,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from robots_in_tests import loaded
+from robots_in_tests import loaded, model
 from thinned import rare
 
 import kronbot
 from kronbot.errors import ComputationError, DescriptionError
+from kronbot.mechanics.linear.modal import stiffness
 from kronbot.mechanics.multibody import drawing
 from kronbot.plots.page.robot import Shown
 
@@ -347,6 +348,65 @@ def test_rows_in_which_ends_meet_are_numbered():
     for question in (tackle.dynamics, tackle.statics):
         with pytest.raises(ComputationError, match="a piece of element 'rope' meet in row 2 of 3: at length zero"):
             question(q=[[0.5], [0.0], [1.2]])
+
+
+# A strap over a joint, whose last piece has a length of rounding: 0.05 less the sum of 0.01 and 0.04.
+STRAP = """
+kronbot: 1
+name: strap
+gravity: [0, -9.81, 0]
+links:
+  - name: shank
+    joint: {type: revolute, name: knee}
+    pose: {}
+    flexible: {mass: 1, length: 0.4, EI: {z: 60}, modes: {v: 1}}
+  - name: foot
+    joint: {type: revolute, name: ankle, rotor_inertia: 0.1, elastic: {stiffness: 180}}
+    pose: {xyz: [0, -0.01, 0]}
+    rigid: {mass: 0.7, com: [0.1, 0, 0]}
+elements:
+  - {name: strap, type: tendon, between: ["shank:root", foot], via: [{frame: shank, point: [0, -0.05, 0]}],
+     points: [[0.1, -0.04, 0], [0, -0.04, 0]], stiffness: 4000, rest: 0.3}
+"""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda robot, q: robot.dynamics(q),
+        lambda robot, q: robot.taylor("g", 1, q),
+        lambda robot, q: robot.statics(q),
+        lambda robot, q: robot.statics(q, buckling=True),
+        lambda robot, q: robot.linearize(q),
+        lambda robot, q: robot.linearize(q, equilibrium=True),
+        lambda robot, q: robot.design(q, lqr=True),
+        lambda robot, q: robot.modes(q),
+        lambda robot, q: robot.simulate(0.1, q=q),
+        lambda robot, q: robot.simulate(0.1, q=q, start="equilibrium"),
+        lambda robot, q: robot.plan({"knee": 0.3}, q=q, duration=1.0),
+        lambda robot, q: robot.plan(q | {"ankle": 0}, q={"knee": 0.3, "ankle": 0.2}, duration=1.0),
+    ],
+)
+def test_pieces_as_long_as_rounding_are_named(ask):
+    with pytest.raises(ComputationError, match="^the ends of a piece of element 'strap' meet.*at length zero"):
+        ask(loaded(STRAP), {"knee": 0.2})
+
+
+def test_elements_that_are_slack_where_they_are_stiffen_as_linearized():
+    """Of a strap whose rest is the length that it has there, nothing but its stiffness is left in K_L."""
+    q = {"knee": 0.2, "ankle": 0.3}
+    bare = STRAP.replace("-9.81", "0").replace("type: tendon", "type: spring")
+    length = float(loaded(bare).simulate(1e-3, q=q).series["length.strap"][0])
+    robot = bare.replace("rest: 0.3", f"rest: {length!r}")
+    slack = stiffness(model(robot), np.array([0.2, 0, 0.3, 0.3]))
+    assert slack == pytest.approx(loaded(robot).linearize(q)["K_L"], abs=1e-9 * abs(slack).max())
+
+
+def test_check_has_no_frequencies_of_what_has_no_direction():
+    checked = loaded(STRAP).check()
+    assert "element 'strap' meet" in checked.summary["frequencies"]
+    longer = loaded(STRAP.replace("[0, -0.04, 0]", "[0, -0.0400001, 0]")).check()
+    assert "frequencies" not in longer.summary
 
 
 @pytest.mark.slow

@@ -37,15 +37,19 @@ PURPOSE = "natural frequencies"
 
 
 def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
-    """M and K (n x n) at q = 0, without gravity and load, springs and elements there slack.
+    """M and K (n x n) at q = 0, as :func:`stiffness` has it.
 
     The columns of M are the forces of unit accelerations from rest, by inverse dynamics (Walker and Orin's first
     method): its trace grows with the links, that of the inertia matrix with the square of the coordinates.
     """
     forces = traced(robot, "forces", PURPOSE, lambda: _forces_at_rest(robot))
-    stiffness = traced(robot, "stiffness", PURPOSE, lambda: _stiffness_at_rest(robot))
-    M, K = forces.rows(np.eye(robot.n))["forces"], stiffness(np.zeros(robot.n))["K"].reshape(robot.n, robot.n)
-    return (M + M.T) / 2, K
+    M = forces.rows(np.eye(robot.n))["forces"]
+    return (M + M.T) / 2, stiffness(robot, np.zeros(robot.n))
+
+
+def stiffness(robot: Robot, q: Array) -> Array:
+    """K (n x n) at q (n,), without gravity and load, springs and elements there slack."""
+    return traced(robot, "stiffness", PURPOSE, lambda: _stiffness_at_rest(robot))(q)["K"].reshape(robot.n, robot.n)
 
 
 def _forces_at_rest(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:

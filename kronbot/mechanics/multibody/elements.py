@@ -28,13 +28,20 @@ from kronbot.model.floating import grounded
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
 
+# Of the way that leads over the links from one end of a piece to the other: no length beyond rounding.
+ROUNDING = 1e-14
+
 
 @dataclass(frozen=True)
 class Piece:
-    """A straight piece of an element: ``d`` (3 x 1, m) from one point to the next, ``J`` (3 x n) its derivative."""
+    """A straight piece of an element: ``d`` (3 x 1, m) from one point to the next, ``J`` (3 x n) its derivative.
+
+    ``around`` (m) is the way between the points that leads over the links: rounding errors of d are a share of it.
+    """
 
     d: SX
     J: SX
+    around: SX
 
     @cached_property
     def length(self) -> SX:
@@ -60,9 +67,9 @@ class Stretched:
         return sum((piece.length for piece in self.pieces[1:]), self.pieces[0].length)
 
     @property
-    def shortest(self) -> SX:
-        """The length of the shortest piece, m."""
-        return casadi.mmin(casadi.vertcat(*(piece.length for piece in self.pieces)))
+    def meets(self) -> SX:
+        """1 where the ends of a piece meet but for rounding, else 0."""
+        return casadi.mmax(casadi.vertcat(*(piece.length <= ROUNDING * piece.around for piece in self.pieces)))
 
     @cached_property
     def slope(self) -> SX:
@@ -187,7 +194,8 @@ def _piece(robot: Robot, q: SX, *ends: tuple[str, SX]) -> Piece:
     (first, near), (second, far) = sorted(placed, key=lambda end: -len(end[0].way))
     at = relative_motion(robot, q, second, first)
     lever = at.pose.R @ far
-    return Piece(at.pose.r + lever - near, at.J_T - skew(lever) @ at.J_R)
+    around = casadi.norm_2(near) + at.way + casadi.norm_2(far)
+    return Piece(at.pose.r + lever - near, at.J_T - skew(lever) @ at.J_R, around)
 
 
 def element_forces(state: State) -> SX:

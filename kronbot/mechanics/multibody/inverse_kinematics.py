@@ -286,9 +286,8 @@ class InverseKinematics:
     def _trace(self) -> Trace:
         def outputs() -> tuple[dict[str, SX], dict[str, SX]]:
             q, motion = self._motion
-            way = sum((casadi.norm_2(step.pose.r) for _, step in motion.chain), SX(0))
             J = casadi.vertcat(motion.J_T, motion.J_R)
-            return {"q": q}, {"r": motion.pose.r, "R": motion.pose.R, "J": J, "reach": way}
+            return {"q": q}, {"r": motion.pose.r, "R": motion.pose.R, "J": J, "reach": motion.way}
 
         return traced(self.robot, ("inverse", self.of, self.to), PURPOSE, outputs)
 

@@ -49,6 +49,11 @@ class RelativeMotion:
         """The motion of the frame that a step leads to."""
         return RelativeMotion(self.pose @ step.pose, self.n, (*self.chain, (self, step)))
 
+    @property
+    def way(self) -> SX:
+        """The length of the way there from frame to frame, m."""
+        return sum((casadi.norm_2(step.pose.r) for _, step in self.chain), SX(0))
+
     @cached_property
     def J_T(self) -> SX:
         """Translational Jacobian, (77) summed up: each step turns all that follows it, so that cost is linear."""
