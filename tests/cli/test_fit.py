@@ -320,6 +320,18 @@ def test_errors_of_many_columns_are_cut(monkeypatch):
     assert len(error.value.mistakes) == 101
 
 
+def test_names_of_columns_do_not_write_to_the_terminal(files, capsys):
+    """Nor where they come back in a cure."""
+    with open("data.csv", "w") as odd:
+        odd.write("q1,\u202eendpoint.x\n0,1\n")
+    assert run(["fit", "arm.yaml", "--data", "data.csv", "--estimate", "l"]) == 2
+    told = capsys.readouterr().err
+    assert "\u202e" not in told and "for example to '#\\u202eendpoint.x'" in told
+    with pytest.raises(UsageError) as error:
+        kronbot.loads(ARM).fit("data.csv", estimate="l")
+    assert "\u202e" not in str(error.value)
+
+
 def test_open_files_in_the_library(files):
     """Text and bytes, with the places of mistakes."""
     arm = kronbot.loads(ARM)

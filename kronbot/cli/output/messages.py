@@ -103,8 +103,8 @@ def _warn(text: str) -> None:
 
 
 def _told(mistake: Mistake, word: str) -> str:
-    place = f"{escaped(mistake.file)}:{mistake.line}:{mistake.column}:"
-    return "\n".join([f"{_painted(place)} {_painted(word, 'yellow')}{mistake.message}", *_excerpt_lines(mistake)])
+    place = _painted(f"{escaped(mistake.file)}:{mistake.line}:{mistake.column}:")
+    return "\n".join([f"{place} {_painted(word, 'yellow')}{escaped(mistake.message)}", *_excerpt_lines(mistake)])
 
 
 def _excerpt_lines(mistake: Mistake) -> list[str]:

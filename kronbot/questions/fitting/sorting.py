@@ -103,7 +103,7 @@ def sort_out(
             raise unknown(name, (*inputs, *every), Argument("columns"), ": nothing is called ")
         elif name not in named.spent:
             if hint := did_you_mean(name, (*inputs, *every)) if len(unused) < GUESSED else "":
-                cure = f"{hint} a column that is not meant can be renamed, for example to '#{name}'"
+                cure = f"{hint} a column that is not meant can be renamed, for example to {quote('#' + name)}"
                 strange[name] = f"no input and no answer is called {quote(name)}{cure}"
                 if len(strange) == MISTAKES:  # guesses cost too much to go on with them
                     break
