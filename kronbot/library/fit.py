@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import IO, TypeAlias
 
 import numpy as np
@@ -29,7 +29,6 @@ from kronbot.questions.fitting.inquiry import Inquiry
 Data: TypeAlias = Mapping[str, npt.ArrayLike] | str | IO[str] | IO[bytes]
 # Names, or by name bounds, None for those there are not.
 Estimated: TypeAlias = str | Sequence[str] | Mapping[str, tuple[NumberLike | None, NumberLike | None] | None]
-_FITTED = "parameter that is fitted"
 # Most searches, and most steps of one.
 MOST_STARTS, MOST_STEPS = 10_000, 100_000
 # Most parameters of one fit.
@@ -72,9 +71,7 @@ def inquiry(
     priors = {name: [str(part) for part in priors[name]] for name in names if name in priors}  # type: ignore[attr-defined]
     if prior is not None:
         priors |= arguments.pairs(prior, "prior")
-    for name in priors:
-        if name not in names:
-            raise unknown(name, names, Argument("prior"), f": no {_FITTED} ")
+    _demand_fitted(robot, priors, names, "prior")
     if data is None and told.data is None and not planned:
         raise UsageError("measurements are wanted: ", Argument("data", "FILE"))
     rows: Table | None = None
@@ -224,7 +221,9 @@ def fitted(
     told = robot.file.fit or Fit()
     names, bounds = _estimated(robot, estimate, told)
     of_file = () if estimate is not None else [told.fix] if is_a(told.fix, str) else told.fix
-    fixed = of_file if fix is None else arguments.names(fix, names, "fix", _FITTED)
+    fixed = of_file if fix is None else arguments.listed(fix, names, "fix")
+    if fix is not None:
+        _demand_fitted(robot, fixed, names, "fix")
     left = [name for name in names if name not in fixed and name not in idle]
     if len(left) > MOST_FITTED:
         cure = "name those that matter in ", Argument("estimate")
@@ -241,6 +240,16 @@ def fitted(
             why = [Argument("fix"), f" holds {held}; leave it out, or name others in ", Argument("estimate")]
         raise UsageError("no parameter is left to fit: ", *why)
     return left, bounds
+
+
+def _demand_fitted(robot: Robot, given: Iterable[str], names: Collection[str], word: str) -> None:
+    """Raise UsageError for the first name that is none of the parameters ``names`` that are fitted."""
+    for name in given:
+        if name not in names and name in robot.description.values:
+            told = f": {name} is not fitted: it stays as it is; fitted are {listing(names) or 'none'}"
+            raise UsageError(Argument(word), told)
+        if name not in names:
+            raise unknown(name, names, Argument(word), ": no parameter that is fitted ")
 
 
 def _estimated(robot: Robot, estimate: object, told: Fit) -> tuple[list[str], dict[str, object]]:

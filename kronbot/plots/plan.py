@@ -44,5 +44,6 @@ def draw(result: Result) -> Picture:
     told = "" if result.summary["complete"] else ", incomplete: the best so far"
     if told and "end_error" in result.summary:
         told += f", end_error {result.summary['end_error']:.2g}"
-    least = f", least {result.summary['least']}" if "least" in result.summary else ", following a path"
-    return moving(result, f"plan for {robot.name}, order {result.order}{least}{told}", panels)
+    how = f"least {result.summary['least']}" if "least" in result.summary else "following a path"
+    how = "nearest to a smooth motion" if how == "least nearest" else how
+    return moving(result, f"plan for {robot.name}, order {result.order}, {how}{told}", panels)

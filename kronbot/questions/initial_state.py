@@ -32,7 +32,8 @@ PURPOSE = "simulate"
 STEP_OF_GRAVITY = 0.1
 # Rates (rad/s, m/s) of a start beyond this are no mechanics: light is hardly faster.
 FASTEST = 1e8
-# Shares of its weight and of what gravity does at all, up to which a joint rests: places are given in few digits.
+# Shares of its weight and of what gravity does at all, up to which a joint rests, and how far off (rad, m) it is where
+# it should be: places are given in few digits.
 AT_REST, ROUNDING = 1e-3, 1e-9
 FALLING = "a floating base falls, and nothing holds it in an equilibrium: start straight"
 
@@ -165,6 +166,23 @@ def told_of_letting_go(robot: Robot, system: Equations, given: Mapping[int, floa
                 "alone start in the equilibrium; statics with no torque there (tau) tells where it rests, for q"
             )
     return told
+
+
+def told_of_standing(robot: Robot, system: Equations, q: Array) -> list[str]:
+    """A word on joints without a motion and off 0 at the start q (n,): torques of the rigid arm are not
+    for them there."""
+    if not system.drives.along_motion:
+        return []
+    elsewhere = [
+        (joint.name, f"{q[joint.driven]:.4g}", robot.units[joint.driven])
+        for joint in robot.joints
+        if joint.name not in robot.motions and abs(q[joint.driven]) > AT_REST
+    ]
+    return [
+        f"{name} starts at {place} {unit} and has no motion: torques of the rigid arm are those with {name} at 0; "
+        f"motion: {{{name}: {place}}} has them where it starts"
+        for name, place, unit in elsewhere
+    ]
 
 
 def _unrest(robot: Robot, system: Equations, which: Hashable) -> Trace:

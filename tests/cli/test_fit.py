@@ -148,7 +148,7 @@ def test_a_changed_value_is_written_too(files):
         (["--set", "half=0.2", "-o", "fitted.yaml"], 2, "keep these: half"),
         (["--estimate", "half"], 2, "half is l/2; fit l instead"),
         (["--estimate", "k=3"], 2, "should read NAME, or NAME=FROM:TO"),
-        (["--estimate", "k=50:60", "--estimate", "l"], 2, "--prior: no parameter that is fitted 'mp'"),
+        (["--estimate", "k=50:60", "--estimate", "l"], 2, "--prior: mp is not fitted: it stays as it is; fitted are"),
         (["--sigma", "endpoint"], 2, "should read COLUMN=NUMBER"),
         (["--only", "endpont"], 2, "did you mean 'endpoint'"),
         (["-o", "data.csv", "--overwrite"], 2, "that is the file of measurements itself"),

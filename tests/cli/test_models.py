@@ -1,5 +1,6 @@
 """dynamics, taylor, linearize and modes on the command line."""
 
+import csv
 import json
 
 import numpy as np
@@ -249,3 +250,21 @@ def test_wide_arrays_are_told_by_their_size(capsys):
     out = capsys.readouterr().out
     assert "d4M_dq4: 3 x 243, all with --format json|csv or -o\n" in out
     assert "d2M_dq2 [SI]: 8 of 27 columns, the others are 0\n" in out and "d3M_dq3 [SI]: all 0 (3 x 81)\n" in out
+
+
+def test_complex_arrays_have_columns_of_their_parts(tmp_path, capsys):
+    """Of a vector and of a matrix: numbers that any program reads."""
+    found = kronbot.load("khang").modes()
+    assert run(["modes", "khang", "--array", "poles_locked", "--format", "csv"]) == 0
+    head, *rows = csv.reader(capsys.readouterr().out.splitlines())
+    assert head == ["", "real", "imag"]
+    assert [complex(float(x), float(y)) for _, x, y in rows] == found["poles_locked"].tolist()
+    assert run(["modes", "khang", "--array", "shapes_free", "--format", "csv"]) == 0
+    head, *rows = csv.reader(capsys.readouterr().out.splitlines())
+    assert head == ["", "1.real", "1.imag", "2.real", "2.imag"]
+    parts = np.array([row[1:] for row in rows], dtype=float)
+    assert (parts[:, ::2] + 1j * parts[:, 1::2] == found["shapes_free"]).all()
+    (tmp_path / "q.csv").write_text("qa\n0\n1\n")
+    command = ["modes", "khang", "--q", f"@{tmp_path / 'q.csv'}", "--array", "poles_locked", "--format", "csv"]
+    assert run(command) == 0
+    assert capsys.readouterr().out.startswith('case,"poles_locked[1,real]","poles_locked[1,imag]"')

@@ -218,3 +218,17 @@ def test_joints_that_nothing_drives_are_let_go_where_they_do_not_rest():
     sticks = kronbot.loads(text.replace("FRICTION", ", friction: {coulomb: 3e4, smoothing: 1e-3}"))
     assert told(sticks, q={"swing": places["swing"]}) == []
     assert not told(bed, start="straight")
+
+
+def test_joints_without_a_motion_that_start_off_0_are_told():
+    """Torques of the rigid arm are those with such a joint at 0: a motion that is a number has them where it starts."""
+    text = BED.replace(", start: equilibrium, drive: {erect: {motion: HELD}}", "").replace("FRICTION", "")
+    text += "motion: {erect: {type: polynomial, from: 0, to: 0.1, duration: 1, degree: 5}}\n"
+    places = {"swing": 1.2, "heave": 1e-5}
+    told = [each for each in kronbot.loads(text).simulate(q=places).warnings if "has no motion" in each]
+    assert told == [
+        "swing starts at 1.2 rad and has no motion: torques of the rigid arm are those with swing at 0; "
+        "motion: {swing: 1.2} has them where it starts"
+    ]
+    mended = kronbot.loads(text.replace("motion: {", "motion: {swing: 1.2, "))
+    assert not any("has no motion" in each for each in mended.simulate().warnings)

@@ -127,7 +127,7 @@ def test_warnings_of_every_question_arrive(tmp_path, capsys, swept_here):
     assert any(each.startswith("in case 2: q1 is beyond its limit of 1 rad by up to") for each in told)
     assert any(each.startswith("in case 2: ") and "no body can have this inertia" in each for each in told)
     told = robot.sweep("statics", over={"m": "0.1:2:4", "order": [1, "exact"]}, keep="endpoint.y").result().warnings
-    assert [each.partition(", which order 1 is not made for")[0][:44] for each in told] == [
+    assert [each.partition(", which orders 1 and 2 are not made for")[0][:44] for each in told] == [
         "in 3 of 8 cases, first in case 3: a beam bend"[:44]
     ]
     assert run(["sweep", "linearize", str(file), "--over", "m=1,2", "--keep", "verdict", "--format", "csv"]) == 0

@@ -180,7 +180,8 @@ def as_csv(result: Result) -> bytes:
             raise UsageError("csv holds a series or an array, and this answer has neither: take --format json")
         demand_one(result.arrays)
         (name,) = result.arrays
-        writer.writerows(_csv_rows(name, result.arrays[name]))
+        array = result.arrays[name]
+        writer.writerows(_csv_rows(name, _parted(array) if np.iscomplexobj(array.values) else array))
     return text.getvalue().encode()
 
 
@@ -189,6 +190,15 @@ def demand_one(arrays: Iterable[str]) -> None:
     names = list(arrays)
     if len(names) > 1:
         raise UsageError(f"csv holds one array: give --array with one of {listing(names)}")
+
+
+def _parted(array: NamedArray) -> NamedArray:
+    """A complex array with a column for each part."""
+    parts = np.stack([array.values.real, array.values.imag], axis=-1)
+    if array.columns is None:
+        return replace(array, values=parts, columns=("real", "imag"))
+    columns = tuple(f"{column}.{part}" for column in array.columns for part in ("real", "imag"))
+    return replace(array, values=parts.reshape(*parts.shape[:-2], -1), columns=columns)
 
 
 def _csv_rows(name: str, array: NamedArray) -> Iterator[list[object]]:
