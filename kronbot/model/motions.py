@@ -315,7 +315,7 @@ def sinusoid(amplitude: SX, frequency: SX, phase: SX, offset: SX) -> Motion:
 
 def spline(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
     """The C2 cubic spline through a table (not-a-knot at both ends), known up to its last time."""
-    curve = casadi.interpolant("spline", "bspline", [times], values)
+    curve = casadi.interpolant("spline", "bspline", [times], values, {"linear_solver": "csparse"})
     return Motion(lambda t, _: curve(t), times=times)
 
 

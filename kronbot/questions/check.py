@@ -19,6 +19,7 @@ from kronbot.model.robot import Robot
 from kronbot.questions.elements import demand_directions, told_of_meeting
 from kronbot.questions.inertia import told_of_inertia
 from kronbot.questions.initial_state import FALLING, falls
+from kronbot.questions.jolts import told_of_swings
 from kronbot.questions.limits import told_of_motion
 from kronbot.questions.outline import Given, Labels, Outline, numbered
 from kronbot.questions.result import Result
@@ -51,14 +52,14 @@ def survey(robot: Robot, of_sweep: Iterable[Mistake] = ()) -> Result:
         summary["free_parameters"] = ", ".join(free)
     if missing:
         summary["unknown_without_them"] = ", ".join(missing)
-    driven, end = drives(robot), _duration(robot)
+    driven, end, told = drives(robot), _duration(robot), list[str]()
     with suppress(FreeParameters):
+        told += told_of_swings(robot, {**robot.motions, **driven.commanded})
         short = [] if end is None else driven.beyond_tables(end, robot.parameters, PURPOSE)
         short += [] if end is None else forces(robot).beyond_tables(end)
         short += [FALLING] if robot.file.simulate.start == "equilibrium" and falls(robot) else []
         if short:
             summary["simulate"] = f"refused: {'; '.join(short)}"
-    told = []
     for joint in robot.joints:
         motion = driven.prescribed.get(joint.driven) or robot.motions.get(joint.name)
         if motion is not None:

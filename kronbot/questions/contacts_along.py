@@ -1,4 +1,5 @@
-"""Stops and tendons along a rigid motion: when they begin and cease to hold, and what that does to deviations."""
+"""Stops, tendons and dry friction along a rigid motion: when they begin and cease to hold, and what that does to
+deviations."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.multibody.stops import one_sided
 from kronbot.model.robot import Robot
+from kronbot.questions.friction import told_of_friction_along
 from kronbot.questions.instants import Instants
 from kronbot.questions.periods import Along
 from kronbot.records import dataclass
@@ -56,17 +58,22 @@ class ContactsAlong:
         return np.where(apart < ASIDE * T, np.where(times < T / 2, times + step, times - step), times)
 
 
-def told_of_contacts_along(robot: Robot, times: Array, purpose: str) -> list[str]:
-    """Which stops and tendons hold at some of the times (N,) of a motion, in words."""
+def told_of_validity_along(robot: Robot, times: Array, locked: frozenset[int], purpose: str) -> list[str]:
+    """Which stops and tendons hold at some of the times (N,) of a motion, and which joints are near rest, in words.
+
+    These have dry friction, unless they are ``locked``.
+    """
+    looks = _instants(robot, times, purpose)
     if not one_sided(robot):
-        return []
-    depths = _instants(robot, times, purpose).rows(times)["depths"]
+        return told_of_friction_along(robot, looks.way(times)[1], locked)
+    depths = looks.rows(times)["depths"]
     stops = [f"{stop.joint} is in its stop" for stop in robot.stops]
     ropes = [f"tendon {element.name} is taut" for element in robot.elements if element.one_sided]
     held = dict.fromkeys((*stops, *ropes), 0)
     for name, column in zip((*stops, *ropes), depths.T, strict=True):
         held[name] += int((column > 0).sum())
-    return [
+    told = told_of_friction_along(robot, looks.way(times)[1], locked)
+    return told + [
         f"{name} at {count} of {len(times)} times: there it holds in these models, elsewhere not"
         for name, count in held.items()
         if 0 < count < len(times)

@@ -26,6 +26,7 @@ from kronbot.model.robot import Robot
 from kronbot.questions.costs import UNPAID, cost, paid, told_of_cost
 from kronbot.questions.design import Wish, away, design, weighing, with_gains
 from kronbot.questions.elements import demand_constant
+from kronbot.questions.friction import told_of_friction_along
 from kronbot.questions.keeping import kept
 from kronbot.questions.linearize import Linearization, Point
 from kronbot.questions.linearize_along import length_of, period_of
@@ -82,6 +83,7 @@ def _design_along(robot: Robot, wish: Wish, progress: Callable[[float], None], m
     gains = np.concatenate([about, np.concatenate([nominal.tau[::2, :, None], K], axis=2)], axis=1)
     stopped, axis, told = None, ("t", rows.tolist()), list[str]()
     swinging = "" if periodic else _swinging(robot, nominal, rest["gains"].values[0, 1:])
+    told += told_of_friction_along(robot, nominal.states[::2, robot.n :], frozenset())
     if swinging:
         told.append(
             f"at the end of the motion the arm still swings, {swinging} from its rest; gains lead there behind "

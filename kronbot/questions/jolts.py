@@ -1,6 +1,10 @@
-"""Motions that joints do not follow: they begin with a rate at once, or gains hold the joint where it is."""
+"""Motions that are not what they seem: they begin with a rate at once, gains hold the joint where it is, or the spline
+of a table swings far beyond its rows."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from casadi import SX, vertcat
@@ -9,11 +13,15 @@ from kronbot.compute.trace import traced
 from kronbot.description.wording import listing, quote
 from kronbot.errors import UsageError
 from kronbot.mechanics.motion.drives import Drives
+from kronbot.model.motions import Motion
 from kronbot.model.robot import Robot
 
 PURPOSE = "simulate"
 # The rates of a motion in so many rows tell what is a rate at its beginning, and what is rounding.
 ROWS, SHARE = 17, 1e-9
+# Where in every interval between rows splines are looked at, and how far they swing beyond them at most, as a share of
+# what all rows are apart: those of rows that stand evenly, by half of it at a jump.
+BETWEEN, SWINGS = np.array([[0.2], [0.5], [0.8]]), 2.0
 # What is as near as this to a posture (rad or m), with rates as small (per s), stands there.
 NEAR = 1e-6
 
@@ -47,6 +55,33 @@ def told_of_jolts(robot: Robot, driven: Drives, duration: float) -> list[str]:
                 cure = "let it begin at rest (a sinusoid: phase pi/2 or -pi/2), or at t = 0"
                 raise UsageError(f"{jump}, which no joint can follow exactly: {cure}")
             told.append(f"{jump}: torques do not give the joint that rate, and it stays behind the motion")
+    return told
+
+
+def told_of_swings(robot: Robot, motions: Mapping[str, Motion]) -> list[str]:
+    """The tables of these motions of joints whose splines swing far beyond their rows between them, in words."""
+    of_tables = {name: motion for name, motion in motions.items() if motion.times}
+    if not of_tables:
+        return []
+
+    def values() -> tuple[dict[str, SX], dict[str, SX]]:
+        t = SX.sym("t")
+        return {"t": t}, {name: replace(motion, start=None).value(t) for name, motion in of_tables.items()}
+
+    trace, told = traced(robot, ("swings", *of_tables), PURPOSE, values), []
+    units = {joint.name: robot.units[joint.driven] for joint in robot.joints}
+    for name, motion in of_tables.items():
+        rows = np.array(motion.times)
+        at_rows, between = (trace.rows(t.ravel())[name] for t in (rows, rows[:-1] + BETWEEN * np.diff(rows)))
+        low, high = at_rows.min(), at_rows.max()
+        beyond = np.maximum(between - high, low - between).reshape(len(BETWEEN), -1).max(axis=0)
+        if beyond.max() > max(SWINGS * (high - low), SHARE * max(abs(low), abs(high))):
+            k = int(beyond.argmax())
+            told.append(
+                f"between the rows of {quote(motion.file)} at {rows[k]:.7g} s and {rows[k + 1]:.7g} s the spline of "
+                f"{name} swings {beyond[k]:.3g} {units[name]} beyond all of its rows: rows much nearer to each other "
+                "than others do that; leave some out"
+            )
     return told
 
 

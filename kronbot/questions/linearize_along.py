@@ -22,9 +22,10 @@ from kronbot.mechanics.linear.rounding import without_dust
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.model.build import numbers_apart
 from kronbot.model.robot import Robot
-from kronbot.questions.contacts_along import ContactsAlong, told_of_contacts_along
+from kronbot.questions.contacts_along import ContactsAlong, told_of_validity_along
 from kronbot.questions.elements import demand_constant
 from kronbot.questions.grids import SHORTEST_STEP, demand_rows, grid
+from kronbot.questions.jolts import told_of_swings
 from kronbot.questions.limits import told_of_motion
 from kronbot.questions.linearize import PURPOSE
 from kronbot.questions.outline import Given, Labels, Outline, matrix_units, numbered
@@ -83,7 +84,8 @@ def linearize_along(
         if joint.name in robot.motions
         for words in told_of_motion(robot, joint.name, robot.motions[joint.name], times[-1], PURPOSE)
     ]
-    told += told_of_contacts_along(robot, times, PURPOSE)
+    told += told_of_swings(robot, robot.motions)
+    told += told_of_validity_along(robot, times, locked or frozenset(), PURPOSE)
     summary: dict[str, Scalar] = {"largest_h_L": float(np.abs(arrays["h_L"].values).max(initial=0.0))}
     if isinstance(found, str):
         summary["multipliers"] = f"none: {found}"

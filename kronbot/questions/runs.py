@@ -26,7 +26,7 @@ from kronbot.questions.commanded import motion_end
 from kronbot.questions.elements import demand_directions
 from kronbot.questions.grids import Times, sampled, sampling, times
 from kronbot.questions.initial_state import initial_state, matrices
-from kronbot.questions.jolts import told_of_gains, told_of_jolts
+from kronbot.questions.jolts import told_of_gains, told_of_jolts, told_of_swings
 from kronbot.questions.keeping import gathered
 from kronbot.questions.measures import SAMPLES
 from kronbot.questions.momenta import BOUNDS, MOMENTA
@@ -164,6 +164,7 @@ def begun_of(robot: Robot, run: Run, system: Equations, solver: Integrator) -> B
     given = [np.ravel([each for _, each in run.loads])] if run.loads else []
     unmoved = told_of_jolts(robot, system.drives, run.duration)
     unmoved += told_of_gains(robot, system.drives, run.duration)
+    unmoved += told_of_swings(robot, system.drives.commanded)
     report = traced(robot, ("report", which(run), run.outputs), PURPOSE, lambda: report_of(system, run.outputs))
     key, end = ("corners", run.duration), run.duration
     at = stops(end, robot.own(key, lambda: system.corners(parameters, end, PURPOSE)))

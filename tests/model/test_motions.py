@@ -104,6 +104,32 @@ def test_spline_of_a_table_is_the_not_a_knot_cubic():
     assert motion.times == times
 
 
+UNEVEN = [  # rows nearer to each other than others by up to a hundred orders of magnitude
+    ((0.0, 1e-5, 2e-5, 3.0), (0.0, 1e-5, 3e-5, 1.0)),
+    ((0.0, 1.0, 1.00000001, 2.0, 3.0), (0.0, 0.0, 1.0, 1.0, 1.0)),
+    ((0.0, 1e4, 10000.001, 10000.002, 10000.003, 2e4), (0.0, 1.0, 1.001, 1.002, 1.0025, 0.0)),
+    ((0.0, 1e-100, 2e-100, 3.0), (0.0, 1.0, 0.0, 1.0)),
+]
+
+
+@pytest.mark.parametrize(("times", "values"), UNEVEN)
+def test_splines_of_uneven_tables_are_solved_for(times, values):
+    """To rounding of where they swing to, through every row: an iteration stops far from there."""
+    motion, reference = motions.spline(times, values), CubicSpline(times, values)
+    inside = np.concatenate([times, np.linspace(times[0], times[-1], 57)])
+    expected = reference(inside)
+    assert np.abs(evaluated(motion, inside)[0] - expected).max() < 1e-7 * np.abs(expected).max()
+    found = evaluated(motion, np.array(times))[0]
+    assert np.abs(found - values).max() <= 1e-15 * np.abs(expected).max() + 1e-15
+
+
+@pytest.mark.parametrize("made", [motions.held, motions.periodic_spline])
+def test_rows_of_uneven_tables_that_stand_or_repeat_are_passed(made):
+    times, values = np.array([0.0, 1.0, 1.00000001, 2.0, 3.0]), np.array([0.0, 0.0, 1.0, 1.0, 0.0])
+    found = evaluated(made(tuple(times), tuple(values)), times)[0]
+    assert np.abs(found - values).max() < 1e-7
+
+
 @pytest.mark.parametrize("turns", [0, -2])
 def test_a_periodic_table_is_the_periodic_spline(turns):
     """C2 everywhere, periods before 0 and far on too; where the last row is whole turns on, so is each period."""

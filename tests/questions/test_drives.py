@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from robots_in_tests import model, run
+from scipy.interpolate import CubicSpline
 from thinned import rare
 
 import kronbot
@@ -229,3 +230,22 @@ def test_tables_of_motions_that_begin_later(tmp_path):
         slider(tmp_path, drive.replace("7", "6"), t=rows).simulate()
     with pytest.raises(UsageError, match="goes from t = 8 s to 10 s"):
         slider(tmp_path, drive, t=[(1, 0), (2, 0), (2.5, 0), (3, 0)]).simulate()
+
+
+def test_tables_whose_splines_swing_beyond_their_rows_are_told(tmp_path):
+    """Rows much nearer to each other than others: the spline goes through them, and far out between the others."""
+    rows = [(0, 0), (1, 0), (1.0001, 1), (2, 1), (3, 1)]
+    drive = "{motion: {type: table, file: t.csv}}"
+    uneven = slider(tmp_path, drive, t=rows).with_motion("q1: {type: table, file: t.csv}")
+    expected = CubicSpline(*np.transpose(rows))
+    answer = uneven.simulate(3.0, 0.5, outputs=[])
+    assert answer["q1"] == pytest.approx(expected(answer["t"]), abs=1e-6 * np.abs(expected(answer["t"])).max())
+    for told in (
+        answer.warnings,
+        [uneven.check().summary["motion"]],
+        uneven.linearize_along(duration=3.0, step=0.5).warnings,
+    ):
+        (words,) = (each for each in told if "swings" in each)
+        assert words.startswith("between the rows of 't.csv' at 0 s and 1 s the spline of q1 swings 5.")
+    even = slider(tmp_path, drive, t=[(0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 1)])
+    assert not even.simulate(3.0, 0.5).warnings and "motion" not in even.check().summary

@@ -10,7 +10,7 @@ import sympy
 from hypothesis import strategies as st
 from oracles import Lagrangian, shapes
 from random_robots import SPATIAL_ARM, coordinates, robots
-from robots_in_tests import columns, model, moving, run, shipped, turning
+from robots_in_tests import columns, loaded, model, moving, run, shipped, turning
 from scipy.io import loadmat
 from scipy.linalg import expm
 from thinned import drawn, rare
@@ -616,3 +616,27 @@ def test_symmetry_is_looked_at_once(monkeypatch):
         answer = robot.linearize(q)
         counts.append(len(looked))
     assert counts == [2, 3, 4] and answer.summary["verdict"].startswith("stable, undamped")
+
+
+def test_friction_near_rest_is_told_along_motions_too():
+    """A motion from rest to rest has it at its ends: |qd| < 3 smoothing, of (1 - cos(2 pi t/T)) travel/T."""
+    joint = "joint: {type: prismatic, name: x, friction: {coulomb: 60, smoothing: 1e-3}}"
+    text = f"""
+kronbot: 1
+name: slide
+gravity: [0, 0, 0]
+links:
+  - {{name: slide, {joint}, pose: {{}}, rigid: {{mass: 10}}}}
+  - {{name: beam, pose: {{}}, joint: {{type: revolute, name: y}}, rigid: {{mass: 1, com: [1, 0, 0]}}}}
+motion: {{x: {{type: cycloidal, from: 0, to: 0.5, duration: 1}}}}
+"""
+    robot = loaded(text)
+    t = np.linspace(0, 2, 201)
+    near = np.where(t < 1, 0.5 * (1 - np.cos(2 * np.pi * t)), 0.0) < 3e-3
+    (told,) = robot.linearize_along(duration=2, step=0.01).warnings
+    assert told.startswith(
+        f"x is near rest at {near.sum()} of 201 times, where friction is linear up to some 0.001 m/s"
+    )
+    assert not robot.linearize_along(lock=["x"], duration=2, step=0.01).warnings
+    gains = robot.design(lqr=True, motion=True, duration=0.2, weights={"x": 1, "y": 1})
+    assert any(each.startswith("x is near rest at ") for each in gains.warnings)
