@@ -676,9 +676,9 @@ class Robot:
         its goal and keeps its limits in an independent simulation: the series. Both ends are equilibria.
         ``residual_amplitude`` (m) is that of a model with more modes, motors following the plan, so long ``after`` it
         (s, default: its duration, of which 40 at most, and two periods of the slowest vibration at the goal), the
-        largest distance from where its endpoint rests. Joints that are not named stay. ``through`` has places of motors
-        on the way, in their order: columns of joints like those of ``follow``, NaN for any place, with ``t`` at times
-        of a ``duration``, without whenever it is best.
+        largest distance from where its endpoint rests. Joints that are not named end where they begin. ``through`` has
+        places of motors on the way, in their order: columns of joints like those of ``follow``, NaN for any place, with
+        ``t`` at times of a ``duration``, without whenever it is best.
 
         With ``follow`` (columns by name, a CSV file or a DataFrame: ``t``, s, and as many columns of coordinates, tips
         or the endpoint as there are joints) motors move so that these follow a path exactly, whatever beams do: from

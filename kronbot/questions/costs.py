@@ -10,6 +10,7 @@ import numpy as np
 from kronbot.compute.arrays import Scalar
 from kronbot.errors import Interrupted
 from kronbot.floats import Array
+from kronbot.questions.keeping import COMPLETE
 from kronbot.system.interruption import interruptions
 
 Priced = TypeVar("Priced")
@@ -48,5 +49,5 @@ def paid(simulation: Callable[[], Priced]) -> Priced:
             met.take_time()
             why: tuple[object, ...] = ("interrupted",)
         except Interrupted as error:
-            why = error.args
+            why = ("interrupted",) if COMPLETE in error.args else error.args  # it was stopped at its very end
         raise Interrupted(*why, ", in the simulation of the cost; the gains are there")

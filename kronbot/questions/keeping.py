@@ -16,6 +16,7 @@ Piece = TypeVar("Piece")
 PREPARING = "interrupted while the equations were prepared, before the first number of the answer"
 
 # How a message ends where the answer holds what a search has found before it stopped.
+COMPLETE = "interrupted; the answer is complete"
 SO_FAR = "; the best so far is told"
 
 
@@ -59,7 +60,7 @@ def kept(answer: Callable[[Interruptions], Outcome]) -> Outcome:
             if outcome is None:
                 raise
         if met and outcome.error is None:
-            return replace(outcome, error=Interrupted("interrupted; the answer is complete"))
+            return replace(outcome, error=Interrupted(COMPLETE))
         return outcome
 
 

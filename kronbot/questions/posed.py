@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import casadi
@@ -33,6 +33,8 @@ WEIGHTLESS = 1e-6
 # Torques below this share of the largest are rounding. A share of what a joint needs that leaves it alone, and that
 # splines of motions hold on the first mesh: they are to keep it at three stages of each interval by one jerk.
 ROUNDING, SMALL = 1e-9, 1e-3
+# Of the ways of joints alike, how far one may go that ends where it begins, without a word.
+DETOUR = 0.1
 # What forces of an equation are at least, as a share of those that do most work.
 LEAST = 1e-6
 
@@ -64,6 +66,27 @@ def told_of_passive(robot: Robot, limited: Collection[str], summary: Mapping[str
                 f"effort{small} a plan from rest to rest leaves it alone"
             )
     return told
+
+
+def told_of_detours(robot: Robot, wish: Wish, series: Mapping[str, Array]) -> Iterator[str]:
+    """Joints that end where they begin and are elsewhere between, with limits that keep them nearer.
+
+    Those that nothing drives, or that have limits, or places to pass, are meant to.
+    """
+    ways = np.abs(wish.goal - wish.start)
+    passed = np.isfinite(np.reshape([place for _, place in wish.through], (-1, len(ways)))).any(axis=0)
+    for i, joint in enumerate(robot.joints):
+        if ways[i] or passed[i] or joint.name in {*drives(robot).passive, *wish.limits}:
+            continue
+        away = float(np.abs(series[joint.name] - series[joint.name][0]).max())
+        alike = [way for way, other in zip(ways, robot.joints, strict=True) if other.revolute == joint.revolute]
+        if away > DETOUR * (max(alike) or 1.0):
+            low, high = (rounded(wish.start[i] + sign * DETOUR * away, 3) for sign in (-1, 1))
+            unit = "rad" if joint.revolute else "m"
+            yield (
+                f"{joint.name} ends where it begins, and is up to {away:.3g} {unit} away between: a limit keeps it "
+                f"near, {joint.name}={low}:{high} say (limits)"
+            )
 
 
 def arm(robot: Robot, wish: Wish) -> Arm:

@@ -34,6 +34,8 @@ TOLD = 10
 _FORMULA = ("=", "+", "-", "@")
 # Options of the command line whose name is another one than the argument's, hyphens apart.
 _OPTIONS = {"in": "axes"}
+# Columns of answers, and how what is given for them begins.
+_OF_COLUMNS = {"angle": "", "torque": "tau."}
 _RATES = {"qd": "rate", "qdd": "acceleration"}
 
 
@@ -66,6 +68,9 @@ def meanings(robot: Robot, accepted: Collection[str], names: Sequence[str]) -> l
         spellings = (name, _of_option(name)) if possible else ()
         ways = next(filter(None, (list(_ways(robot, accepted, each)) for each in spellings)), [])
         if not ways:
+            column, _, joint = name.partition(".")
+            if column in _OF_COLUMNS and (given := _OF_COLUMNS[column] + joint) in known:
+                raise UsageError(f"{quote(name)} is a column of answers: what is varied is {given}")
             raise unknown(name, list(known), "there is nothing to vary called ", there="; there are")
         if len(ways) > 1:
             told = f"{quote(name)} means two things, {ways[0].what} and {ways[1].what}: rename one in the file"

@@ -622,3 +622,11 @@ def test_who_names_no_function_learns_which_there_are(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "--of all" in told and all(name in told for name in FUNCTIONS)
     assert not (tmp_path / "k.c").exists()
+
+
+def test_a_module_does_not_hide_one_of_pythons_own(tmp_path, monkeypatch, capsys):
+    """It imports math, and would import itself."""
+    monkeypatch.chdir(tmp_path)
+    assert run(["export", "khang", "--of", "pose", "-o", "math.py"]) == 2
+    assert "a module math.py hides Python's own math: give it another name" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())

@@ -142,6 +142,8 @@ def test_help(question, capsys):
         (["canadrm"], "did you mean 'canadarm'?"),
         (["modes", "khang", "--over", "EI=1", "--keep", "frequencies_locked[3]"], "no row or column '3'"),
         (["modes", "khang", "--over", "EJ=1:2:3"], "nothing to vary called 'EJ'; there are g, l, mu, EI"),
+        (["statics", "khang", "--over", "angle.qa=0,1"], "'angle.qa' is a column of answers: what is varied is qa"),
+        (["statics", "khang", "--over", "torque.qa=0"], "'torque.qa' is a column of answers: what is varied is tau.qa"),
         (["modes", "khang", "--over", "EI"], "--over 'EI' should read NAME=FROM:TO:N"),
         (["modes", "khang", "--over", "EI=1:2"], "should read FROM:TO:N"),
         (["modes", "khang", "--over", "EI=1:2:0"], "1 or more"),

@@ -299,6 +299,26 @@ simulate:
 """
 
 
+def test_stops_that_are_far_cost_no_steps():
+    """A piece in which a contact is further away than it moves is not gone over again."""
+    text = """
+kronbot: 1
+name: swing
+gravity: [0, -9.81, 0]
+links:
+  - name: bob
+    joint: {type: revolute, name: q1, limits: [-1, 1], stops: {stiffness: 4000, damping: 1}}
+    pose: {rpy: [0, 0, -pi/2]}
+    rigid: {mass: 1, com: [0.5, 0, 0], inertia: {Izz: 0.1}}
+"""
+    free = text.replace(", limits: [-1, 1], stops: {stiffness: 4000, damping: 1}", "")
+    runs = [loaded(each).simulate(4.0, 0.1, q=[0.3]) for each in (text, free)]
+    steps = [run.summary["steps"] for run in runs]
+    assert runs[0]["q1"] == pytest.approx(runs[1]["q1"], abs=1e-6) and steps[0] < 1.1 * steps[1]
+    reached = loaded(text).simulate(4.0, 0.1, q=[0.98], qd=[1.0]).summary
+    assert reached["stop_events"] >= 2
+
+
 @pytest.mark.parametrize("solver", [rare("cvodes"), "rodas", rare("dop853")])
 def test_energy_is_balanced_with_everything_that_takes_and_gives(solver):
     """A shaft, a beam, friction, stops, an element, forces from outside: at the tolerances of runs by default."""

@@ -493,6 +493,28 @@ def test_plans_under_constant_forces_hold_in_an_independent_simulation(tmp_path,
 DRIVEN = CRANE + "simulate: {duration: 1, step: 1, drive: {x: {pd: {kp: 9, kd: 9}}}}\n"
 
 
+def test_joints_that_end_where_they_begin_and_go_far_are_named():
+    """With a limit that keeps them near; not those that go less than a tenth, have limits or places to pass."""
+    robot = kronbot.loads(CRANE).model
+    wish = judgement.Wish(
+        np.array([0.0, 0.1]), np.array([2.0, 0.1]), *np.array([[-np.inf] * 2, [np.inf] * 2]), 2.0, "effort"
+    )
+    series = {"x": np.linspace(0, 2, 5), "swing": np.array([0.1, 0.5, -0.4, 0.2, 0.1])}
+    (told,) = posed.told_of_detours(robot, wish, series)
+    assert told == (
+        "swing ends where it begins, and is up to 0.5 rad away between: a limit keeps it near, "
+        "swing=0.05:0.15 say (limits)"
+    )
+    for meant in (
+        replace(wish, limits={"swing": (-1.0, 1.0)}),
+        replace(wish, through=[(1.0, np.array([np.nan, 0.5]))]),
+        replace(wish, goal=np.array([2.0, 0.2])),
+    ):
+        assert not [*posed.told_of_detours(robot, meant, series)]
+    assert not [*posed.told_of_detours(robot, wish, series | {"swing": 0.1 + 0.1 * (series["swing"] - 0.1)})]
+    assert not [*posed.told_of_detours(kronbot.loads(DRIVEN).model, wish, series)]  # it swings, since nothing drives it
+
+
 def test_joints_that_the_file_does_not_drive_are_named():
     """A crane's pendulum: plans drive it, which is told, unless a limit says so, or nothing is driven."""
     robot = kronbot.loads(DRIVEN)

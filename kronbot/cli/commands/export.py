@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -63,6 +64,8 @@ class Target:
         paths = [self.path]
         if self.path.suffix == ".c":
             paths += [self.path.with_suffix(".h")]
+        elif self.path.suffix == ".py" and self.path.stem in sys.stdlib_module_names:
+            raise UsageError(f"-o: a module {self.path.name} hides Python's own {self.path.stem}: give it another name")
         elif self.path.suffix == ".casadi" and len(names) > 1:
             paths = [self.path.with_name(f"{self.path.stem}.{name}.casadi") for name in names]
         for path in paths:

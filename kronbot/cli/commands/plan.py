@@ -16,7 +16,7 @@ from kronbot.errors import UsageError
 
 @click.command(short_help="Motions from rest to rest that the flexible arm can do: least effort or time.")
 @options.subject_options
-@options.values_option("--to", "Joints at the end; those that are not named stay.", completion.joint_values)
+@options.values_option("--to", "Joints at the end; others end where they begin.", completion.joint_values)
 @options.q_of_one_point_option
 @option("--duration", type=Quantity(), help="How long, s: with the least effort.")
 @option("--shortest", is_flag=True, help="As soon as the limits of torque allow.")

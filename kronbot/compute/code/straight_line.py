@@ -194,7 +194,7 @@ def _expression(code: int, operands: list[str], notation: Notation) -> str:
         return OPERATORS[code].format(*operands)
     if code in notation.calls:
         return f"{notation.function(notation.calls[code])}({', '.join(operands)})"
-    raise ComputationError("an operation of this robot has no code: write a .casadi file")
+    raise ComputationError("an operation of this robot has no code, only as .casadi")
 
 
 def parts(assignments: Sequence[Assignment], size: int) -> list[Part]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from casadi import SX
@@ -15,6 +15,8 @@ from kronbot.records import dataclass
 
 # Changes of each contact at one instant that are no motion any more.
 CHATTER = 8
+# Of what it moves in a piece, how far a contact is from a change that is not looked for.
+FAR = 2.0
 # Shares of a block at which a contact that has just changed is looked at again, besides its start.
 LATER = (0.5, 0.25, 0.125, 0.0625)
 
@@ -57,6 +59,12 @@ class Switching:
         self.before = self.seen(t, x)
         self.touching[:] = (self.before[:2] > 0).all(axis=0)
         self.last, self.at_once = -math.inf, 0
+
+    def far(self, times: Sequence[float], states: Array) -> bool:
+        """Whether every contact is further from a change than it moves, at times and states (k, n) of a piece."""
+        seen = np.array([self.seen(t, x) for t, x in zip(times, states, strict=True)])
+        near = np.where(self.touching > 0, -seen[:, 1], seen[:, 0])  # changes where it is positive
+        return bool((near.max(axis=0) + FAR * np.ptp(near, axis=0) < 0).all())
 
     def first_change(self, t: float, x: Array, end: float, after: Array) -> tuple[float, int] | None:
         """When in the block from t and x to an end and the state ``after`` it a contact changes first, and which."""

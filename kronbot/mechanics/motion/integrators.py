@@ -115,13 +115,16 @@ class Cvodes(Integrator):
             goal = end if goal > end - 1e-6 * length else goal
             last, before = bisect_right(times, goal), self.evaluations
             taken, places = self.steps, np.array([*times[done:last], goal])
-            states = self._piece(t, places, x)
-            if self.looking:
+            marks = _marks(t, goal, CLOSELY) if self.looking else places[-1:]
+            every = np.union1d(places, marks)
+            states = self._piece(t, every, x)
+            at_marks = np.vstack([x, states[np.isin(every, marks)]])  # what is done next depends on no row
+            if self.switch is None or not self.looking or self.switch.far((t, *marks.tolist()), at_marks):
+                yield Block(goal, states[-1], states[np.isin(every, places[:-1])])
+            else:
                 first = self.first
                 yield from self._closely(t, places, x, self.steps - taken)
                 self.first = first
-            else:
-                yield Block(goal, states[-1], states[:-1])
             t, done, x = goal, last, states[-1]
             wanted = min(length * min(GROWTH, most / max(1, self.evaluations - before)), self.longest(x))
             length = longest / 2 ** max(0, math.ceil(math.log2(longest / wanted)))
@@ -129,8 +132,7 @@ class Cvodes(Integrator):
     def _closely(self, t: float, times: Array, x: Array, steps: int) -> Iterator[Block]:
         """The piece from t and x to the last of the times in blocks that are shorter than its steps."""
         count = 2 ** math.ceil(math.log2(max(CLOSELY, 2 * steps)))
-        marks = t + (times[-1] - t) * np.arange(1, count + 1) / count
-        marks[-1] = times[-1]
+        marks = _marks(t, times[-1], count)
         every = np.union1d(marks, times)
         states, asked = self._piece(t, every, x), np.isin(every, times[:-1])
         first = 0
@@ -188,6 +190,13 @@ class Cvodes(Integrator):
             options: dict[str, Any] = self.options | {"linear_multistep_method": family, "step0": first}
             self.grids[place] = casadi.integrator("piece", "cvodes", self.problems[codes], 0.0, list(grid), options)
         return self.grids[place]
+
+
+def _marks(t: float, end: float, count: int) -> Array:
+    """Times (count,) at equal distances after t up to an end."""
+    marks = t + (end - t) * np.arange(1, count + 1) / count
+    marks[-1] = end
+    return marks
 
 
 def _rounded(first: float) -> float:
