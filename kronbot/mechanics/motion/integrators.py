@@ -115,12 +115,12 @@ class Cvodes(Integrator):
             goal = end if goal > end - 1e-6 * length else goal
             last, before = bisect_right(times, goal), self.evaluations
             taken, places = self.steps, np.array([*times[done:last], goal])
-            marks = _marks(t, goal, CLOSELY) if self.looking else places[-1:]
-            every = np.union1d(places, marks)
-            states = self._piece(t, every, x)
-            at_marks = np.vstack([x, states[np.isin(every, marks)]])  # what is done next depends on no row
-            if self.switch is None or not self.looking or self.switch.far((t, *marks.tolist()), at_marks):
-                yield Block(goal, states[-1], states[np.isin(every, places[:-1])])
+            marks = _marks(t, goal, CLOSELY)[:-1] if self.looking else places[:0]
+            # What is done next depends on states at marks alone, and on no row.
+            at_marks, states = np.split(self._piece(t, np.concatenate([marks, places]), x), [len(marks)])
+            near = np.vstack([x, at_marks, states[-1:]])
+            if self.switch is None or not self.looking or self.switch.far([t, *marks.tolist(), goal], near):
+                yield Block(goal, states[-1], states[:-1])
             else:
                 first = self.first
                 yield from self._closely(t, places, x, self.steps - taken)
