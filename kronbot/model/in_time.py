@@ -110,8 +110,11 @@ def _of_table(given: described.TimeTable | described.VectorTable, columns: tuple
     def at(t: SX) -> SX:
         rows, places = times, [*range(len(times))]
         if given.steps:
+            # What holds for no longer than rounding is no step.
             before = [row - STEP * float(np.spacing(row)) for row in times[1:]]
-            rows = (times[0], *(each for pair in zip(before, times[1:], strict=True) for each in pair))
+            places = [i for i in places if i + 1 == len(times) or times[i] < before[i]]
+            steps = ((before[i - 1], times[i]) for i in places[1:])
+            rows = (times[places[0]], *(each for pair in steps for each in pair))
             places = [*(i for i in places[:-1] for _ in range(2)), places[-1]]
         lines = (casadi.interpolant("rows", "linear", [rows], [each[i] for i in places]) for each in components)
         # At a known time it is a number, which formulas and code can write.

@@ -21,7 +21,7 @@ from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.model.parameters import Parameters
 from kronbot.model.shapers import impulses
-from kronbot.model.spline import slopes
+from kronbot.model.spline import not_a_knot, slopes
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def sinusoid(amplitude: SX, frequency: SX, phase: SX, offset: SX) -> Motion:
 
 def spline(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
     """The C2 cubic spline through a table (not-a-knot at both ends), known up to its last time."""
-    curve = casadi.interpolant("spline", "bspline", [times], values, {"linear_solver": "csparse"})
+    curve = not_a_knot(times, values)
     return Motion(lambda t, _: curve(t), times=times)
 
 

@@ -15,11 +15,12 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import casadi
 import numpy as np
 
 from kronbot.description import limits
 from kronbot.description.mistakes import raise_all
-from kronbot.errors import Mistake
+from kronbot.errors import ComputationError, Mistake
 from kronbot.floats import Array
 from kronbot.model.beam_integrals import gram, rule
 from kronbot.model.shape_functions import Shapes, wave_nodes
@@ -105,6 +106,20 @@ def slopes(h: Sequence[Any], d: Sequence[Any], first: Any, last: Any) -> list[An
     for i in reversed(range(1, len(ratios))):
         s[i] = s[i] - ratios[i] * s[i + 1]
     return s
+
+
+def not_a_knot(times: tuple[float, ...], values: tuple[float, ...]) -> casadi.Function:
+    """The C2 cubic spline through rows in time (s) whose first two pieces, and last two, are one cubic.
+
+    Raises ComputationError where rows are so near to each other that rounding leaves no equation of its own to each.
+    """
+    try:
+        return casadi.interpolant("spline", "bspline", [times], values, {"linear_solver": "csparse"})
+    except RuntimeError:
+        near = int(np.argmin(np.diff(times)))
+        rows = f"rows at t = {times[near]!r} s and {times[near + 1]!r} s"
+        why = "they are too near to each other beside the others; leave one out"
+        raise ComputationError(f"no spline goes through {rows}: {why}") from None
 
 
 def _faults(names: list[str], shapes: Shapes, strain: int) -> dict[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import casadi
 import numpy as np
 from casadi import SX, vertcat
 
@@ -22,6 +23,8 @@ ROWS, SHARE = 17, 1e-9
 # Where in every interval between rows splines are looked at, and how far they swing beyond them at most, as a share of
 # what all rows are apart: those of rows that stand evenly, by half of it at a jump.
 BETWEEN, SWINGS = np.array([[0.2], [0.5], [0.8]]), 2.0
+# Of the largest place and rate of a motion, how far off a way is that is another one: splines are nearer.
+ASTRAY = 1e-2
 # What is as near as this to a posture (rad or m), with rates as small (per s), stands there.
 NEAR = 1e-6
 
@@ -76,34 +79,48 @@ def told_of_swings(robot: Robot, motions: Mapping[str, Motion]) -> list[str]:
         low, high = at_rows.min(), at_rows.max()
         beyond = np.maximum(between - high, low - between).reshape(len(BETWEEN), -1).max(axis=0)
         if beyond.max() > max(SWINGS * (high - low), SHARE * max(abs(low), abs(high))):
-            k = int(beyond.argmax())
+            k, file = int(beyond.argmax()), quote(motion.file) if motion.file else "the gains"
             told.append(
-                f"between the rows of {quote(motion.file)} at {rows[k]:.7g} s and {rows[k + 1]:.7g} s the spline of "
-                f"{name} swings {beyond[k]:.3g} {units[name]} beyond all of its rows: rows much nearer to each other "
+                f"between the rows of {file} at {rows[k]:.7g} s and {rows[k + 1]:.7g} s the spline of {name} "
+                f"swings {beyond[k]:.3g} {units[name]} beyond all of its rows: rows much nearer to each other "
                 "than others do that; leave some out"
             )
     return told
 
 
 def told_of_gains(robot: Robot, driven: Drives, duration: float) -> list[str]:
-    """Motions of the file that nobody follows, since a state feedback holds one posture, in words; of those that leave
-    it within a run (s)."""
+    """Motions of the file that nobody follows, since a state feedback holds one posture, or goes another way, in words;
+    of those that leave it within a run (s)."""
     said, feedback = robot.file.control.state_feedback, driven.controllers.feedback
     if said is None or feedback is None or not feedback.left_alone:
         return []
+    held = not feedback.gains.over
 
     def apart() -> tuple[dict[str, SX], dict[str, SX]]:
         t = SX.sym("t")
         pairs = {name: (robot.motions[name], feedback.commanded(name)) for name in feedback.left_alone}
         # Rates, too: what swings may be at its middle in every row.
         ways = {name: [vertcat(*each.derivatives(t)[:2]) for each in pair] for name, pair in pairs.items()}
-        return {"t": t}, {"t": t} | {name: moved - held for name, (moved, held) in ways.items()}
+        return {"t": t}, {"t": t} | {name: casadi.horzcat(there, there - at) for name, (there, at) in ways.items()}
 
-    found = traced(robot, "left alone", PURPOSE, apart).rows(np.linspace(0, duration, ROWS))
-    if not (names := [name for name in feedback.left_alone if np.abs(found[name]).max() > NEAR]):
+    times = np.linspace(
+        SHARE * duration, duration, ROWS
+    )  # at the very first row a curve that is held has half its rate
+    found = traced(robot, "left alone", PURPOSE, apart).rows(times)
+    names, first = list[str](), np.inf
+    for name in feedback.left_alone:
+        there, off = np.abs(found[name].reshape(-1, 2, 2)).transpose(2, 0, 1)
+        place, rate = there.max(axis=0)
+        largest = np.array([place, max(rate, place / duration)])
+        apart_at = (off > np.maximum(NEAR, 0.0 if held else ASTRAY * largest)).any(axis=1)
+        if apart_at.any():
+            names.append(name)
+            first = min(first, float(times[apart_at.argmax()]))
+    if not names:
         return []
     own, whose = ("the motion", "is") if len(names) == 1 else ("the motions", "are")
-    return [
-        f"{own} of {listing(names)} {whose} not followed: the gains of {quote(said.K)} hold the posture that they are "
-        "about; gains along a motion are designed along it"
-    ]
+    when, why = "", "hold the posture that they are about; gains along a motion are designed along it"
+    if not held:
+        when = f", from t = {first:.2g} s or earlier on"
+        why = f"go another way: design them along the whole of {own}, or say periodic: true of rows that are a period"
+    return [f"{own} of {listing(names)} {whose} not followed{when}: the gains of {quote(said.K)} {why}"]

@@ -11,7 +11,7 @@ from casadi import SX
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.trace import Trace, traced
-from kronbot.description.wording import quote
+from kronbot.description.wording import listing, quote
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.linear_model import LinearModel, rigid_forces
@@ -104,8 +104,12 @@ def _traced(robot: Robot) -> Trace:
 
 
 def period_of(robot: Robot) -> float | str:
-    """The time (s) after which the linear model of all coordinates repeats, or why none is."""
-    return Along(robot, _traced(robot), robot.others(frozenset()), PURPOSE).period()
+    """The time (s) after which the linear model of all coordinates and all motions repeat, or why none is."""
+    along = Along(robot, _traced(robot), robot.others(frozenset()), PURPOSE)
+    period = along.period()
+    if isinstance(period, str) or not (going_on := along.going_on(period)):
+        return period
+    return f"the motion of {listing(going_on)} does not repeat after {period:g} s"
 
 
 def _demand_repeating(along: Along, period: float) -> float | str:

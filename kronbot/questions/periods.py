@@ -136,6 +136,24 @@ class Along:
         times = SHARES * max(0.0, min(period, self._end - period))
         return self._change(self.at(times), self.at(times + period))
 
+    def going_on(self, period: float) -> list[str]:
+        """The joints whose motions, also those that do not matter, are not where they were after a period (s).
+
+        Of those that turn whole turns further on do not count.
+        """
+        found, turning = [], {joint.name for joint in self.robot.joints if joint.revolute}
+        for joint, motion in self.robot.motions.items():
+            span = self._span(motion)
+            if not span:
+                continue
+            count = _fraction(period / span)
+            travel = 0.0 if count is None or self._ending(motion) else self._travel(motion) * float(count)
+            turns = _fraction(travel / math.tau) if joint in turning else Fraction(0) if not travel else None
+            whole = [each is not None and each.denominator == 1 for each in (count, turns)]
+            if self._ending(motion) or not all(whole):
+                found.append(joint)
+        return found
+
     @property
     def open_tables(self) -> list[str]:
         """Files of the tables that matter and end."""

@@ -7,7 +7,7 @@ from robots_in_tests import model
 from scipy.interpolate import CubicSpline
 
 import kronbot
-from kronbot.errors import UsageError
+from kronbot.errors import ComputationError, UsageError
 from kronbot.model import motions
 
 
@@ -386,3 +386,11 @@ def test_at_a_corner_the_piece_behind_holds(kind, tmp_path):
         assert (np.abs(rows[..., 1] - rows[..., 0]) < 1e-3 * jumps)[jumping].all()
         told += jumping.sum()
     assert told >= 100
+
+
+def test_rows_that_no_number_tells_apart_are_named():
+    """Three within rounding of one cubic: no equation of its own is left to each. At clamped ends there are knots."""
+    times, values = (0.0, 2.0, 2.0 + 1e-12, 2.0 + 2e-12, 4.0), (1.0, 1.0, 2.0, 1.0, 1.0)
+    with pytest.raises(ComputationError, match=r"rows at t = 2.0 s and 2.00000000000\d* s: they are too near"):
+        motions.spline(times, values)
+    assert evaluated(motions.held(times, values), np.array(times))[0] == pytest.approx(values, abs=1e-3)

@@ -249,3 +249,10 @@ def test_tables_whose_splines_swing_beyond_their_rows_are_told(tmp_path):
         assert words.startswith("between the rows of 't.csv' at 0 s and 1 s the spline of q1 swings 5.")
     even = slider(tmp_path, drive, t=[(0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 1)])
     assert not even.simulate(3.0, 0.5).warnings and "motion" not in even.check().summary
+
+
+@pytest.mark.parametrize("rows", [[(0, 0), (5, 1), (np.nextafter(5, 9), 0), (10, 0)], [(0, 4), (5e-324, 0), (10, 0)]])
+def test_steps_as_short_as_rounding_are_none(rows, tmp_path):
+    """What holds from one number to the next gives no momentum; before, nothing went on."""
+    robot = slider(tmp_path, "{torque: {file: t.csv, steps: true}}", t=rows)
+    assert robot.simulate(10.0, 5.0)["q1_dot"] == pytest.approx(0.0, abs=1e-9)

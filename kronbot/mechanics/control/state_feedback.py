@@ -126,8 +126,8 @@ class StateFeedback:
 
     @property
     def left_alone(self) -> Sequence[str]:
-        """Joints with gains whose motions nobody follows, since these are about one posture."""
-        return [joint for joint in self.gains.K if joint in self.robot.motions and not self.gains.over]
+        """Joints with gains whose motions nobody follows, since these are about one posture, or have their own way."""
+        return [joint for joint in self.gains.K if joint in self.robot.motions and self.gains.over != CASE]
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -153,8 +153,9 @@ class StateFeedback:
 
     def _curve(self, values: Sequence[float]) -> Motion:
         rows = tuple(self.gains.rows)
-        if self.periodic:
-            return periodic_spline(rows, tuple(values))
+        if self.periodic:  # what is left of a rise, but for whole turns, would be there again in every period
+            turns = math.tau * round((values[-1] - values[0]) / math.tau)
+            return periodic_spline(rows, (*values[:-1], values[0] + turns))
         curve = spline(rows, tuple(values))
         return replace(curve, form=lambda t, _: curve.value(casadi.fmin(casadi.fmax(t, rows[0]), rows[-1])), held=True)
 
@@ -184,16 +185,25 @@ def state_feedback(robot: Robot, said: controlling.StateFeedback, others: Collec
 
 
 def _of_period(robot: Robot, gains: Gains) -> list[Mistake]:
-    """What of gains does not repeat: of joints that turn whole turns further on do not count."""
+    """What of gains does not repeat, beside all columns of its kind: of joints that turn whole turns further on do not
+    count."""
     if gains.over != TIME:
         return [gains.mistake(AT, f"rows over {TIME} (s) are wanted of gains that are periodic")]
     turning, wrong = [robot.coordinates[joint.driven] for joint in robot.joints if joint.revolute], list[Mistake]()
-    columns = [*gains.at.items(), *gains.torques.items(), *(each for row in gains.K.values() for each in row.items())]
-    for name, values in columns:
-        rise = values[-1] - values[0]
-        rise -= math.tau * round(rise / math.tau) if name in turning and values is gains.at[name] else 0.0
-        if abs(rise) > PLACE * max(map(abs, values)):
-            wrong.append(gains.mistake(name, f"the last row of a period is the first again, {quote(name)} is not"))
+    places = set(robot.coordinates)
+    kinds = [
+        {name: values for name, values in gains.at.items() if name in places},
+        {name: values for name, values in gains.at.items() if name not in places},
+        gains.torques,
+        *gains.K.values(),
+    ]
+    for columns in kinds:
+        largest = max((abs(value) for values in columns.values() for value in values), default=0.0)
+        for name, values in columns.items():
+            rise = values[-1] - values[0]
+            rise -= math.tau * round(rise / math.tau) if name in turning and columns is kinds[0] else 0.0
+            if abs(rise) > PLACE * largest:
+                wrong.append(gains.mistake(name, f"the last row of a period is the first again, {quote(name)} is not"))
     return wrong[:1]
 
 
