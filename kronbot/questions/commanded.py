@@ -15,6 +15,8 @@ PURPOSE = "simulate"
 # Rates below this share of the largest one are rounding, and so are those that lead by less than it of where a joint
 # is in the whole time: of one that stands all else is.
 STILL = 1e-9
+# Of splines through rows, which swing a little behind where these end to change.
+STILL_BETWEEN = 1e-6
 
 
 def commanded(robot: Robot, times: Array) -> dict[str, Array]:
@@ -48,7 +50,8 @@ def motion_end(robot: Robot, driven: Drives, watched: Array) -> float | None:
     columns = traced(robot, "commanded rates", PURPOSE, rates).rows(watched)
     places, found = np.abs(columns["places"]), np.abs(columns["rates"])
     still = np.maximum(found.max(axis=0), places.max(axis=0) / float(np.ptp(watched) or np.inf))
-    moving = (found > STILL * still).any(axis=1)
+    shares = [0.0, *(STILL_BETWEEN if motion.times else STILL for motion in motions.values())]
+    moving = (found > shares * still).any(axis=1)
     for torque in torques:
         moving |= watched < torque.end(robot.parameters, PURPOSE)
     last = np.flatnonzero(moving)

@@ -9,7 +9,8 @@ from thinned import rare
 import kronbot
 from kronbot.cli.main import run as command_line
 from kronbot.errors import ComputationError, DescriptionError, UsageError
-from kronbot.questions.commanded import commanded
+from kronbot.mechanics.motion.drives import drives
+from kronbot.questions.commanded import commanded, motion_end
 
 pytestmark = pytest.mark.usefixtures("interpreted", "unmeasured")
 
@@ -256,3 +257,14 @@ def test_steps_as_short_as_rounding_are_none(rows, tmp_path):
     """What holds from one number to the next gives no momentum; before, nothing went on."""
     robot = slider(tmp_path, "{torque: {file: t.csv, steps: true}}", t=rows)
     assert robot.simulate(10.0, 5.0)["q1_dot"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_table_ends_to_change_at_its_row(tmp_path):
+    """The spline behind it swings by rounding: where that is seen depends on the times that a run is watched at."""
+    t = np.linspace(0, 6, 601)
+    s = np.minimum(t / 3, 1)
+    rows = np.column_stack([t, 2 * s**3 * (10 - 15 * s + 6 * s**2)])
+    robot = slider(tmp_path, "{motion: {type: table, file: t.csv}}", t=rows.tolist())
+    for duration, count in ((4.0, 401), (5.0, 2000), (6.0, 601)):
+        end = motion_end(robot.model, drives(robot.model), np.linspace(0, duration, count))
+        assert end == pytest.approx(3.0, abs=0.011)
