@@ -53,7 +53,7 @@ EXACT_BITS: Final = 8192
 """Largest numerator or denominator kept exactly; beyond it arithmetic goes on in floating point."""
 
 LARGEST: Final = 1e12
-"""Largest coordinates and times of motions (rad, m, s): a double tells such an angle from the next to 1e-4."""
+"""Largest coordinates, and times of motions (rad, m, s): a double tells such an angle from the next to 1e-4."""
 
 NAME_LENGTH: Final = 64
 """Longest name of a link, joint, gauge or parameter, characters."""

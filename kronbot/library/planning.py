@@ -19,6 +19,7 @@ from kronbot.library import arguments
 from kronbot.library.fit import table
 from kronbot.library.loads import Limits
 from kronbot.library.values import by_joint
+from kronbot.mechanics.multibody.kinematics import demand_told_apart
 from kronbot.model.build import with_values
 from kronbot.model.robot import Robot
 from kronbot.questions.following import Path, followable
@@ -152,6 +153,7 @@ def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tu
     if len(places) > PLACES:
         told = f"{PLACES} places on the way at most are wanted, not {len(places)}"
         raise rows.mistaken({names[0]: told}, {names[0]: PLACES})
+    demand_told_apart(robot, places, robot.rigid, Argument("through"))
     bare = np.isnan(places)
     same = (places[1:] == places[:-1]) | (bare[1:] & bare[:-1])
     for i in np.flatnonzero(same.all(axis=1))[:1] if np.isnan(times).any() else ():

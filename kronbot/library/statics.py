@@ -11,6 +11,7 @@ from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.library.loads import Loads, on_beams, on_frames
 from kronbot.library.values import Values, by_index, by_joint, indices_of, joint_values, outputs_of, points
+from kronbot.mechanics.multibody.kinematics import demand_told_apart
 from kronbot.mechanics.static.equilibria import Given
 from kronbot.model.robot import Robot
 from kronbot.questions.load_cases import Sweep, calibration_angles
@@ -51,8 +52,10 @@ def inquiry(
         cure = "give joints, and where its base is, only, or take " if robot.base else "give joints only, or take "
         raise UsageError("the linear solver finds deflections from straight beams: ", cure, NEWTON)
     rows = {} if angles is None else arguments.pairs(angles, "angles")
-    indices_of(robot, list(rows), "angles")
-    swept = {name: _angles(robot, row, f"angles of {name}") for name, row in rows.items()}
+    swept = {
+        name: _angles(robot, place, row, f"angles of {name}")
+        for (name, row), place in zip(rows.items(), indices_of(robot, list(rows), "angles"), strict=True)
+    }
     file = Sweep.of_file(robot)
     if batch and swept:
         raise UsageError("rows are the postures of the sweep: leave out ", Argument("angles"), ", or the rows")
@@ -80,10 +83,11 @@ def inquiry(
     return Inquiry(sweep.cases(robot, places["q"], torques), method, zero, given, outputs_of(robot, outputs))
 
 
-def _angles(robot: Robot, row: object, word: str) -> list[float]:
+def _angles(robot: Robot, place: int, row: object, word: str) -> list[float]:
     found = arguments.array(arguments.entries(row, word), robot.description.values, word, 1)
     if not len(found):
         raise UsageError(Argument(word), ": no value is given")
+    demand_told_apart(robot, found[:, None], [place], Argument("angles"))
     return [float(value) for value in found]
 
 

@@ -18,7 +18,7 @@ from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
-from kronbot.mechanics.multibody.kinematics import completed, filled
+from kronbot.mechanics.multibody.kinematics import completed, demand_told_apart, filled
 from kronbot.mechanics.multibody.recursion import algorithm_of
 from kronbot.model.robot import Robot
 from kronbot.questions import jacobian as jacobians
@@ -28,12 +28,15 @@ from kronbot.questions.outputs import chosen
 # By name; or all n, or the joints alone, in their order; or rows (N, n) of them. Values by name may be columns (N,).
 Values: TypeAlias = Mapping[str, NumberLike | npt.ArrayLike] | Sequence[NumberLike] | npt.NDArray[np.float64]
 
+# What coordinates are, and not their rates, torques or changes.
+_PLACES = ("q", "to", "calibration")
+
 
 def by_index(robot: Robot, given: Values | None, word: str) -> dict[int, float]:
     """The values given, by their index in the coordinates.
 
     Raises UsageError that lists the names where one is unknown, or where the number of values fits neither the
-    coordinates nor the joints, and for rows, unless it is one.
+    coordinates nor the joints, for places beyond ``limits.LARGEST``, and for rows, unless it is one.
     """
     parts = _parts(robot, given, word)
     if any(part.rows not in (None, 1) for part in parts):
@@ -132,6 +135,13 @@ class _Part(NamedTuple):
 
 
 def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
+    parts = _read(robot, given, word)
+    for part in parts if word in _PLACES else ():
+        demand_told_apart(robot, part.values, part.indices, Argument(word))
+    return parts
+
+
+def _read(robot: Robot, given: Values | None, word: str) -> list[_Part]:
     if given is None:
         return []
     if type(given) is np.ndarray:

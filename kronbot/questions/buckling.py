@@ -49,14 +49,14 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
         linear = _of_pencil(path, straight)
         return {"buckling": "none"} if linear is None else _told(linear)
     before = _before(equilibria, case, multiplied)
-    lost = _on_path(path, before)
+    lost, passed = _on_path(path, before)
     if isinstance(lost, float):
-        return {"buckling": f"none up to {lost:.3g} times the load"}
-    critical = at_end(path, before, lost)
-    found = _told(critical)
-    if not Tangent(path.balance(lost.q, lost.share)[2], to_unit(path.metric)).index[0]:
-        found["buckling"] = "by divergence; flutter may come first, since moments in space have no potential"
-    if beyond_small(equilibria.robot, lost.q[None], PURPOSE).any():
+        found: dict[str, Scalar] = {"buckling": f"none up to {lost:.3g} times the load"}
+    else:
+        found = _told(at_end(path, before, lost))
+        if not Tangent(path.balance(lost.q, lost.share)[2], to_unit(path.metric)).index[0]:
+            found["buckling"] = "by divergence; flutter may come first, since moments in space have no potential"
+    if beyond_small(equilibria.robot, passed, PURPOSE).any():
         found["buckling_beyond_small_deflections"] = True
     return found
 
@@ -130,12 +130,12 @@ def _of_pencil(path: Path, q: Array) -> Critical | None:
     return of_pencil(path.balance(q, 0.0)[1], path.balance(q, 1.0)[1])
 
 
-def _on_path(path: Path, q: Array) -> Lost | float:
+def _on_path(path: Path, q: Array) -> tuple[Lost | float, Array]:
     """Follow the equilibria from q at the multiple 0 to where the path ends: there the stiffness is singular.
 
-    The multiple that was reached where it does not end.
+    The multiple that was reached where it does not end; and the equilibria (k, n) that were passed, the last one too.
     """
-    reached = 0.0
+    reached, passed = 0.0, [q]
     linear = _of_pencil(path, q)
     estimate = 1.0 if linear is None else linear.share
     step = estimate / STEPS
@@ -143,6 +143,7 @@ def _on_path(path: Path, q: Array) -> Lost | float:
         try:
             q = path.follow(q, reached, reached + step)
         except Lost as lost:
-            return lost
+            return lost, np.array([*passed, lost.q])
+        passed.append(q)
         reached, step = reached + step, GROWTH * step
-    return reached
+    return reached, np.array(passed)

@@ -12,6 +12,7 @@ from kronbot.description.expressions.expression import Expression
 from kronbot.description.limits import CASES
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.multibody.kinematics import demand_told_apart
 from kronbot.mechanics.static.equilibria import Case
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
@@ -29,14 +30,18 @@ class Sweep:
 
     @staticmethod
     def of_file(robot: Robot) -> Sweep:
-        """The sweep of the robot file, of one case where it has none."""
+        """The sweep of the robot file, of one case where it has none. Raises UsageError for angles far too large."""
         entry = robot.file.statics
 
         def numbers(expressions: Iterable[Expression], place: str) -> Array:
             return np.array([robot.parameters.value(each, place) for each in expressions])
 
+        places = {joint.name: joint.driven for joint in robot.joints}
+        angles = {joint: numbers(values, f"statics.angles.{joint}") for joint, values in entry.angles.items()}
+        for joint, values in angles.items():
+            demand_told_apart(robot, values[:, None], [places[joint]], "statics.angles")
         return Sweep(
-            {joint: numbers(values, f"statics.angles.{joint}").tolist() for joint, values in entry.angles.items()},
+            {joint: values.tolist() for joint, values in angles.items()},
             numbers(chain(*entry.forces), "statics.forces").reshape(-1, 3).tolist(),
             numbers(chain(*entry.moments), "statics.moments").reshape(-1, 3).tolist(),
         )
@@ -74,11 +79,15 @@ class Sweep:
 
 
 def calibration_angles(robot: Robot, entry: Mapping[str, Expression]) -> Array:
-    """Joint angles (joints,) of the file's calibration; joints that it does not name are at 0."""
+    """Joint angles (joints,) of the file's calibration; joints that it does not name are at 0.
+
+    Raises UsageError like :meth:`Sweep.of_file`.
+    """
     values = [
         robot.parameters.value(entry[joint.name], "statics.calibration") if joint.name in entry else 0.0
         for joint in robot.joints
     ]
+    demand_told_apart(robot, np.array(values), robot.rigid, "statics.calibration")
     return np.array(values)
 
 

@@ -28,4 +28,4 @@ def reservations(result: Result) -> Iterator[str]:
     if "beyond_small_deflections" in summary:
         yield FAR
     if "buckling_beyond_small_deflections" in summary:
-        yield f"at the buckling load {FAR}"
+        yield f"as the load is multiplied, {FAR}"

@@ -42,9 +42,58 @@ simulate: {duration: 0.2, step: 0.1}
 """
 
 
+GANTRY = """
+kronbot: 1
+name: gantry
+gravity: [0, -9.81, 0]
+links:
+  - {name: slide, joint: {type: prismatic, name: slide}, pose: {}, rigid: {mass: 1}}
+  - {name: turn, joint: {type: revolute, name: turn}, pose: {}, hub: {mass: 1, com: [1, 0, 0]}}
+"""
+
+
 @pytest.fixture(scope="module")
 def arm():
     return kronbot.loads(ARM, order="1")
+
+
+PLACED = {
+    **dict.fromkeys(("kinematics", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes"), ("q", {})),
+    "statics": ("q", {}),
+    "simulate": ("q", {"duration": 0.1}),
+    "design": ("q", {"poles": [-1, -2]}),
+    "plan": ("q", {"to": {"turn": 1}, "duration": 1}),
+    "plan to": ("to", {"duration": 1}),
+    "statics calibration": ("calibration", {}),
+    "kinematics inverse": ("q", {"inverse": {"x": 1}}),
+}
+
+
+@pytest.mark.parametrize("asked", PLACED)
+def test_places_of_which_digits_are_lost_are_refused(asked):
+    """K of a pendulum at 1e15 rad was lost in its errors, and it was told to be stable. Joints that slide likewise."""
+    robot, (word, more) = kronbot.loads(GANTRY), PLACED[asked]
+    question = getattr(robot, asked.partition(" ")[0])
+    with pytest.raises(UsageError, match=rf"^{word}: turn = 1e\+15 rad; 1e\+12 is the limit, .* whole turns leave"):
+        question(**{word: {"turn": 1e15}}, **more)
+    with pytest.raises(UsageError, match=rf"^{word}: slide = -2e\+12 m; 1e\+12 is the limit, [^:]*$"):
+        question(**{word: {"slide": -2e12}}, **more)
+
+
+def test_rows_and_angles_of_which_digits_are_lost_are_refused():
+    """In rows, in sweeps of statics and in those of the file; rates may be what they are, places as far as that."""
+    robot = kronbot.loads(GANTRY)
+    for ask in (
+        lambda: robot.modes(q=np.array([[0, 0], [0, 1e13]])),
+        lambda: robot.statics(angles={"turn": [0, 1e13]}),
+        lambda: robot.plan({"turn": 1}, duration=1, through={"t": [0.5], "turn": [1e13]}),
+        lambda: kronbot.loads(GANTRY + "statics: {angles: {turn: [1e13]}}").statics(),
+        lambda: kronbot.loads(GANTRY + "statics: {calibration: {turn: 1e13}, gauges: []}").statics(),
+    ):
+        with pytest.raises(UsageError, match=r"turn = 1e\+13 rad; 1e\+12 is the limit"):
+            ask()
+    assert robot.kinematics(q={"slide": 1e12})["pose"][0][2] == 1e12
+    assert np.isfinite(robot.dynamics(qd={"turn": 1e13})["g"]).all()
 
 
 DOCUMENTED = {

@@ -796,6 +796,27 @@ def test_sigmas_of_few_measurements_are_told():
     assert not [*noise.doubtful(np.tile(errors, (6, 1)), np.tile(leverages / 6, (6, 1)))]
 
 
+@pytest.mark.parametrize("far", [1e3, 1e8])
+def test_a_row_far_larger_than_the_others_leaves_sigma_that_of_errors(far):
+    """A mass, a damper and a spring are linear least squares: errors of estimates are rows of R^-1 times the noise."""
+    robot = kronbot.loads(
+        "kronbot: 1\nname: p\ngravity: [0, 0, 0]\nparameters: {I: 1, d: 1, k: 1}\nlinks:\n"
+        "  - {name: a, joint: {type: prismatic, name: x, damping: d, spring: {stiffness: k}}, pose: {},\n"
+        "     rigid: {mass: I}}\n"
+    )
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(12, 3))
+    A[0] *= far
+    torque = A @ [2, 3, 4] + 0.01 * rng.normal(size=12)
+    data = dict(zip(("x_ddot", "x_dot", "x", "torque.x"), (*A.T, torque), strict=True))
+    found = robot.fit(data, question="dynamics", estimate=["I", "d", "k"])
+    Q, R = np.linalg.qr(A)
+    noise = np.linalg.norm(torque - Q @ (Q.T @ torque)) / 3
+    expected = noise * np.linalg.norm(np.linalg.inv(R), axis=1)
+    np.testing.assert_allclose(found["standard_errors"], expected, rtol=1e-5)
+    assert found.summary["noise_factor"] == pytest.approx(1)
+
+
 def test_a_column_of_zeros_says_nothing_of_its_neighbours():
     """A gripper of millimetres whose tip was exported as x, y, z: their sigma is that of their errors, not 1e-9 m."""
     text = (

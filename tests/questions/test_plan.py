@@ -912,7 +912,7 @@ def test_a_plan_that_misses_its_goal_is_kept_with_its_run(monkeypatch, unjudged)
     assert f"the best so far, end_error {missed:.2g}" in found.plot().get_suptitle()
 
 
-@pytest.mark.parametrize("given", [{"duration": 5e-324}, {"duration": 1e300}, {"q": {"q1": 1e308}, "duration": 1}])
+@pytest.mark.parametrize("given", [{"duration": 5e-324}, {"duration": 1e300}])
 def test_numbers_at_the_ends_of_double_precision_are_told(given):
     with pytest.raises(ComputationError, match="no plan is found"):
         two().plan({"q1": 1}, **given)

@@ -24,6 +24,7 @@ from kronbot.mechanics.static.equilibria import Case, Equilibria
 from kronbot.mechanics.static.equilibrium import Ends, Lost, metric
 from kronbot.model.build import build
 from kronbot.questions.buckling import buckling
+from kronbot.questions.reservations import reservations
 from kronbot.questions.static_report import Inquiry
 from kronbot.questions.statics import statics
 
@@ -454,6 +455,21 @@ def test_a_buckling_load_beyond_what_the_order_is_made_for_is_marked():
     column = shaft.statics(forces=[[-1, 0, 0]], buckling=True).summary
     assert column["buckling_factor"] == pytest.approx(6 * np.pi**2 / (4 * 0.9**2), rel=1e-5)
     assert "buckling_beyond_small_deflections" not in column
+
+
+def test_no_buckling_on_a_path_beyond_what_the_order_is_made_for_is_marked():
+    """A beam of 1 N m^2 under a force P across bends by P/3: past a tenth at 0.3 N, long before 100 times 1 N; a beam
+    of 1e4 times the stiffness never goes that far."""
+    text = (
+        "kronbot: 1\nname: c\nconvention: standard\ngravity: [0, 0, 0]\nlinks:\n- {name: c, joint: {type: fixed},\n"
+        "  dh: {a: 1, d: 0, alpha: 0, theta: 0}, flexible: {mass: 1, EI: {z: 1}, modes: {v: 2}, shape: legendre}}\n"
+    )
+    for stiffness, told in (("1", True), ("1e4", False)):
+        found = loaded(text.replace("{z: 1}", f"{{z: {stiffness}}}")).statics(forces=[[0, 1, 0]], buckling=True)
+        assert found.summary["buckling"].startswith("none up to")
+        assert found.summary.get("buckling_beyond_small_deflections", False) is told
+        said = [*reservations(found)]
+        assert any(each.startswith("as the load is multiplied, a beam bends") for each in said) is told
 
 
 def test_turns_count_as_deflections():

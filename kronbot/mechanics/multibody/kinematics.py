@@ -14,9 +14,10 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from kronbot.description import limits
 from kronbot.description.names import frames, is_fixed_frame
 from kronbot.description.wording import did_you_mean, listing, quote
-from kronbot.errors import ComputationError, UsageError
+from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.kronecker.taylor import directional
 from kronbot.mechanics.multibody.inertia import Rigid, Section, carried, link_inertia, section
@@ -161,6 +162,20 @@ def truncated(
     eta, rest = SX.sym("eta", q_f.rows()), casadi.vertcat(*attached(robot, q), SX(0, 1) if about is None else about)
     polynomial = sum(directional(expression, q_f, eta, degree), SX.zeros(expression.shape))
     return casadi.substitute(casadi.substitute(polynomial, q_f, rest), eta, q_f - rest)
+
+
+def demand_told_apart(robot: Robot, values: Array, places: Sequence[int], *what: str | Argument) -> None:
+    """Raise UsageError where values (..., k) of coordinates at these places are so large that digits of what they move
+    are lost; ``what`` they are begins the message."""
+    if (lost := np.abs(values) > limits.LARGEST).any():
+        at = tuple(np.argwhere(lost)[0])
+        place = places[at[-1]]
+        name, unit = robot.coordinates[place], robot.units[place]
+        cure = ": whole turns leave an angle as it is, take them off" if unit == "rad" else ""
+        said = (
+            f": {name} = {float(values[at]):.6g} {unit}; {limits.LARGEST:g} is the limit, where a double tells a value"
+        )
+        raise UsageError(*what, f"{said} from the next to 1e-4{cure}")
 
 
 def attached(robot: Robot, q: SX, *rates: SX) -> list[SX]:

@@ -13,8 +13,9 @@ from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.sorting import Sorted, keys, matches
 from kronbot.records import dataclass
 
-# A sigma that follows from errors is no less than this share of what is measured: the rest is rounding.
-LEAST = 1e-9
+# A sigma that follows from errors is no less than this share of what rows usually measure, and than what rounding
+# leaves of the largest ones, which few rows far larger than the others may be: the rest is no noise.
+LEAST, ROUNDING = 1e-9, 1e-14
 # Axes, whose measurements of one unit share what they are good for.
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
 # The median of absolute errors of Gaussian noise, times this, is its standard deviation.
@@ -26,7 +27,7 @@ FEW = 2.5
 @dataclass
 class Noise:
     """Standard deviations ``sigma`` (columns,), and the ``groups`` of columns by whose errors theirs are found, by
-    what they are called and their unit.
+    what they are called and their unit. ``least`` (columns,) is what a sigma cannot be below.
 
     The sigma of a group is that of maximum likelihood, with the degrees of freedom that the fit leaves it; of robust
     losses that of the median.
@@ -34,7 +35,7 @@ class Noise:
 
     sigma: Array
     groups: Mapping[tuple[str, str], list[int]]
-    sizes: Array
+    least: Array
     robust: bool
 
     @staticmethod
@@ -52,9 +53,8 @@ class Noise:
                 sigma[i] = given[max(meant, key=len)]
             else:
                 groups.setdefault(alike(told.columns[i]), []).append(i)
-        with np.errstate(all="ignore"):
-            sizes = np.sqrt(np.nansum(told.measured**2, axis=0) / (~np.isnan(told.measured)).sum(axis=0))
-        return Noise(sigma, groups, np.nan_to_num(sizes), loss != "linear")
+        least = np.array([_least(np.abs(column)) for column in told.measured.T])
+        return Noise(sigma, groups, least, loss != "linear")
 
     @property
     def unknown(self) -> bool:
@@ -100,8 +100,13 @@ class Noise:
 
     def _put(self, group: list[int], value: float) -> None:
         # Of a column of zeros nothing is known but the others.
-        size = float(self.sizes[group].max()) or float(self.sizes.max(initial=0.0)) or 1.0
-        self.sigma[group] = max(value, LEAST * size)
+        self.sigma[group] = max(value, float(self.least[group].max()) or float(self.least.max(initial=0.0)) or LEAST)
+
+
+def _least(sizes: Array) -> float:
+    """What a sigma cannot be below for measurements of such sizes (N,), NaN where there are none; 0 of zeros alone."""
+    found = sizes[sizes > 0]
+    return max(LEAST * float(np.median(found)), ROUNDING * float(found.max())) if len(found) else 0.0
 
 
 def alike(column: Column) -> tuple[str, str]:
