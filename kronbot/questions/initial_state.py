@@ -138,13 +138,13 @@ def step_of_gravity(
 
 
 def told_of_letting_go(robot: Robot, system: Equations, given: Mapping[int, float], q: Array, size: float) -> list[str]:
-    """A word on joints that nothing drives beside others, and that do not rest at q (n,), where a run starts with beams
-    in their sag: these alone are moved to an equilibrium. Joints whose places are ``given`` are meant to be there.
+    """A word on joints that nothing drives and that do not rest at q (n,), where a run starts with beams in their sag:
+    these alone are moved to an equilibrium. Joints whose places are ``given`` are meant to be there.
 
     ``size`` (J) is that of what gravity does. Dry friction may hold a joint: nothing is said of such.
     """
-    passive = [each for each in robot.joints if each.name in system.drives.passive and each.friction is None]
-    loose = [each for each in passive if each.driven not in given]
+    undriven = [each for each in robot.joints if each.name in system.drives.undriven and each.friction is None]
+    loose = [each for each in undriven if each.driven not in given]
     if not loose:
         return []
     from kronbot.questions.pressed import pressed  # here, since few runs start there

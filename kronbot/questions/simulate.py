@@ -205,7 +205,7 @@ def _told(course: Course) -> Outcome:
     }
     told = [*begun.unmoved, *told_of_start(robot, q[0]), *told_of_standing(robot, system, q[0])]
     told += [*told_of_run(robot, q, done, run.error), *behind.told]
-    told += [*_told_of_size(robot, run.tolerances.atol, series), *_told_of_peaks(robot, summary)]
+    told += [*_told_of_size(robot, run.tolerances.atol, q[0], series), *_told_of_peaks(robot, summary)]
     if run.start == "equilibrium":
         told += told_of_letting_go(robot, system, run.q, q[0], float(rows["gravity_size"].max()))
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
@@ -245,11 +245,21 @@ def _behind_motion(begun: Begun, rested: Array, progress: Callable[[float], None
     return _behind_motion(again.begun, np.concatenate(again.found)[again.begun.wanted.resting], progress)
 
 
-def _told_of_size(robot: Robot, atol: float, series: Mapping[str, Array]) -> list[str]:
-    """That an arm is hardly larger than errors which its coordinates in m may have, so that no step heeds them."""
+def _told_of_size(robot: Robot, atol: float, q: Array, series: Mapping[str, Array]) -> list[str]:
+    """That an arm is hardly larger than errors which its coordinates in m may have, so that no step heeds them.
+
+    How far it reaches is that of its endpoint and tips in the run, and of its lines and bodies at the start q (n,): an
+    endpoint may stand in the base frame's origin.
+    """
     places = (*columns_of_tips(robot), *(f"endpoint.{axis}" for axis in "xyz"))
     reach = max(float(np.abs(series[name]).max()) for name in places)
     if "m" not in robot.units or not 0 < SMALL * reach < atol:
+        return []
+    from kronbot.mechanics.multibody import drawing  # here, since few arms seem so small
+
+    points = np.hstack([*drawing.lines(robot)(q), drawing.bodies(robot, q).centres])
+    reach = max(reach, float(np.linalg.norm(points, axis=0).max()))
+    if SMALL * reach >= atol:
         return []
     return [
         f"coordinates in m may be off by {atol:g} (atol), and the arm reaches {reach:.2g} m: implicit solvers "

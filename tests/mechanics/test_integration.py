@@ -1,6 +1,7 @@
 """What integrators owe to a run: they stop at corners, look where they are asked to and step as they would anyway."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -326,3 +327,15 @@ def test_the_pieces_of_a_long_run_are_short():
     counts = np.diff([0, *(evaluations for _, evaluations in found)])
     assert max(counts) < 10_000
     assert found[-1][0] < 1e6 / PIECES
+
+
+@pytest.mark.parametrize("solver", thinned([*INTEGRATORS], ["cvodes", "rodas"]))
+@pytest.mark.parametrize(("start", "duration"), [(2, 1e-8), rare(2, 1e-12), rare(0.3, 1e-9)])
+def test_motions_between_neighbouring_times_are_given_up(solver, start, duration):
+    """2 kg m2 by 1 rad in T: work begins as I (30 t^2 / T^3)^2 / 2, which at the first number after the start is
+    3.5e-11 J and more, beyond a hundredth of atol: steps begin shorter than numbers are apart."""
+    follows = f"{{type: polynomial, from: 0, to: 1, duration: {duration}, degree: 5, start: {start}}}"
+    robot = model(ROTOR + f"simulate: {{duration: 3, step: 1, drive: {{q1: {{motion: {follows}}}}}}}\n")
+    answer = run(robot, duration=3, step=1, solver=solver)
+    assert f"gave up at t = {start:g} s" in str(answer.error)
+    assert answer.result.summary["end"] == math.floor(start)

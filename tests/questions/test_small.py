@@ -76,6 +76,34 @@ def test_an_arm_as_small_as_errors_that_are_allowed_is_told(tmp_path, capsys):
         assert ("may be off by 1e-10 (atol), and the arm reaches 1e-09 m" in capsys.readouterr().err) == told
 
 
+TROUGH = """
+kronbot: 1
+name: trough
+gravity: [0, 0, 0]
+links:
+  - name: trough
+    joint: {type: prismatic, name: x, spring: {stiffness: 4e4}}
+    pose: {rpy: [0, pi/2, 0]}
+    rigid: {mass: 40}
+  - name: motor
+    joint: {type: revolute, name: a}
+    pose: {xyz: [0, -SIZE, 0]}
+    rigid: {mass: 5, inertia: {Izz: 1}}
+endpoint: {link: trough}
+simulate: {duration: 0.2, step: 0.1, drive: {x: {torque: 4e-8}}}
+"""
+
+
+@pytest.mark.parametrize(("size", "told"), [(0.2, False), (1e-9, True)])
+def test_an_endpoint_in_the_origin_makes_no_arm_small(size, told, tmp_path, capsys):
+    """The endpoint goes 2e-12 m at most, 4e-8 N by 4e4 N/m twice; a motor stands a size off it."""
+    file = tmp_path / "trough.yaml"
+    file.write_text(TROUGH.replace("SIZE", f"{size:g}"))
+    assert run(["simulate", str(file)]) == 0
+    said = capsys.readouterr().err
+    assert ("the arm reaches 1e-09 m" in said) == ("may be off by 1e-10 (atol)" in said) == told
+
+
 @pytest.mark.slow
 def test_all_orders_side_by_side_warn_of_theirs(asked):
     summary, said = asked("statics", "0.35", "--order", "all")

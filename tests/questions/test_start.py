@@ -220,6 +220,33 @@ def test_joints_that_nothing_drives_are_let_go_where_they_do_not_rest():
     assert not told(bed, start="straight")
 
 
+def test_all_joints_are_let_go_where_nothing_drives_any():
+    """Two rods that lie across: weights by levers from each joint. Hung straight down they rest."""
+    rods = """
+kronbot: 1
+name: rods
+gravity: [0, -9.81, 0]
+links:
+  - {name: upper, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Izz: 1}}}
+  - name: lower
+    joint: {type: revolute, name: q2}
+    pose: {xyz: [1, 0, 0]}
+    rigid: {mass: 1, com: [1, 0, 0], inertia: {Izz: 1}}
+simulate: {duration: 0.02, step: 0.01, start: equilibrium}
+"""
+
+    def told(robot, **given):
+        words = " starts at 0 rad, where nothing holds it against "
+        found = [each.split(words) for each in robot.simulate(**given).warnings if "holds it" in each]
+        return {name: what[: what.index(" N m")] for name, what in found}
+
+    free, first, second = kronbot.loads(rods), f"{9.81 * (2 * 0.5 + 1 * 2):.3g}", f"{9.81 * 1:.3g}"
+    assert told(free) == {"q1": first, "q2": second}
+    assert told(free, q={"q1": 0.0}) == {"q2": second} and told(free, q={"q1": -np.pi / 2}) == {}
+    driven = kronbot.loads(rods.replace("equilibrium}", "equilibrium, drive: {q1: {torque: 0}}}"))
+    assert told(driven) == {"q2": second}
+
+
 def test_joints_without_a_motion_that_start_off_0_are_told():
     """Torques of the rigid arm are those with such a joint at 0: a motion that is a number has them where it starts."""
     text = BED.replace(", start: equilibrium, drive: {erect: {motion: HELD}}", "").replace("FRICTION", "")

@@ -88,12 +88,16 @@ class Drives:
         return joint in controlled or (drive is not None and drive.motion is not None)
 
     @property
+    def undriven(self) -> Sequence[str]:
+        """Joints that nothing drives."""
+        driven = {*self.by_joint, *self.controllers.by_joint, *self.controllers.fed_back}
+        return () if self.along_motion else [joint.name for joint in self.robot.joints if joint.name not in driven]
+
+    @property
     def passive(self) -> Sequence[str]:
         """Joints that nothing drives where something drives others."""
-        driven = {*self.by_joint, *self.controllers.by_joint, *self.controllers.fed_back}
-        if self.along_motion or not driven:
-            return ()
-        return [joint.name for joint in self.robot.joints if joint.name not in driven]
+        undriven = self.undriven
+        return () if len(undriven) == len(self.robot.joints) else undriven
 
     @cached_property
     def sample_time(self) -> SX | None:

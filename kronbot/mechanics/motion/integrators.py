@@ -113,6 +113,8 @@ class Cvodes(Integrator):
         while t < end:
             goal = start + length * math.floor((t - start) / length + 1 + 1e-6)
             goal = end if goal > end - 1e-6 * length else goal
+            if goal <= t:  # between neighbouring numbers, where CVODES would not end
+                raise ComputationError(f"CVODES gave up at t = {t:g} s, in pieces of {length:.1g} s: {WHY}")
             last, before = bisect_right(times, goal), self.evaluations
             taken, places = self.steps, np.array([*times[done:last], goal])
             marks = _marks(t, goal, CLOSELY)[:-1] if self.looking else places[:0]
