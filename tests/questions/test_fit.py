@@ -26,7 +26,7 @@ from kronbot.questions.fitting.data import Columns, Named, sheet
 from kronbot.questions.fitting.noise import Noise
 from kronbot.questions.fitting.statics import StaticAnswers
 from kronbot.questions.fitting.units import doubts
-from kronbot.questions.fitting.words import below_one, correlated, sum_of, uncertain
+from kronbot.questions.fitting.words import below_one, correlated, leaning, sum_of, uncertain
 from kronbot.questions.tables import columns_shown, shown
 
 # Camera frame, elastic joint and bearing, beams, a payload, a folded angle with an error, a follower, gravity.
@@ -298,6 +298,17 @@ def test_rows_that_are_not_fitted_judge(arm, measured):
     np.testing.assert_allclose(*quality, rtol=1e-10, atol=1e-14)
 
 
+@pytest.mark.parametrize("apart", [0.0, 1e-4, 0.5])
+def test_estimates_beside_a_bound_that_data_do_not_tell_apart_are_told(apart):
+    """Of a column and its double, but for a part, one is what the bound of the other makes of it."""
+    x, other, alone = np.linalg.qr(np.random.default_rng(3).normal(size=(9, 3)))[0].T
+    J = np.column_stack([x, 2 * x + apart * other, alone])
+    found = Knowledge(J, np.ones(3), np.full(3, np.nan), frozenset({0}))
+    told = [*leaning(found, ["a", "b", "c"])]
+    assert len(told) == (apart < 0.1) and all(each.startswith("these data tell b only beside a:") for each in told)
+    assert not [*leaning(replace(found, held=frozenset()), ["a", "b", "c"])]
+
+
 @pytest.mark.slow
 def test_robust_losses_leave_out_what_is_wrong(arm, measured):
     rng = np.random.default_rng(8)
@@ -324,6 +335,7 @@ def test_bounds_priors_and_fixed_ones(arm, measured):
     assert answer.at["parameters"]["EI"] == pytest.approx(31) and any(
         "at a bound: EI" in each for each in answer.warnings
     )
+    assert not any("only beside" in each for each in answer.warnings)  # which tell l, wherever EI is
     held = arm.fit(measured, estimate=["EI", "l"], prior={"EI": (30, 1e-9)}, sigma=SIGMA)
     assert held.at["parameters"]["EI"] == pytest.approx(30, abs=1e-6)
     assert list(arm.fit(measured, estimate=["EI", "l"], fix="EI", sigma=SIGMA).at["parameters"]) == ["l"]

@@ -26,6 +26,7 @@ SEEN, LEAST, PART = 4.0, 0.05, 0.1
 # turns nearly as much, which miss no more than a share of it; so many swings tell how large it begins, and so many
 # samples at least. Where more fits are compared, they meet values by such a share, or by such a one of what is told.
 PLACED, SAME, LEFT, FIRST, FEWEST, MET, OF_IT = 0.02, 0.1, 0.003, 2.4, 32, 0.01, 0.25
+GONE = 2.0  # what turns by less of its decay leaves too little after a swing (e^-pi) to be told from what else there is
 TURNS = 3  # what goes there and back more often than this swings
 TURNED = np.pi / 2 * PIECES  # the angle in all of the time by which pieces turn by a quarter each
 # Exponents of an amplitude over the time: of what is the same in all of it, and of what is gone in half of it, as long
@@ -211,7 +212,7 @@ def _agreed(values: Array, amplitude: float) -> list[tuple[float, float, float]]
     (sooner,) = exponentials(values[: 3 * len(values) // 4], ABOVE[:1])
     missed, found = max(few.missed, more.missed, sooner.missed), []
     for rate, size in zip(more.rates.tolist(), more.sizes.tolist(), strict=True):
-        if not 2 * np.pi < rate.imag * len(values) < TURNED or rate.imag < abs(rate.real):
+        if not 2 * np.pi < rate.imag * len(values) < TURNED or rate.imag < GONE * abs(rate.real):
             continue
         if missed > max(MET * amplitude, OF_IT * size) or size > way(values):
             continue
@@ -228,10 +229,10 @@ def _apart(others: Exponentials, rate: complex, size: float) -> float:
 
 def _few_swings(values: Array, step: float, amplitude: float) -> Line | None:
     """The largest part of (N, k) values, a ``step`` (s) apart, that swings less than SEEN times; None where it is no
-    PART of all. What dies out as fast as it turns swings nowhere."""
+    PART of all. What is gone as it turns swings nowhere."""
     ((_, rates, sizes, missed),) = exponentials(values, ABOVE[-1:])
     swings = rates.imag * len(values) / (2 * np.pi)
-    few = (swings > LEAST) & (swings < SEEN) & (rates.imag > np.abs(rates.real)) & (sizes > PART * amplitude)
+    few = (swings > LEAST) & (swings < SEEN) & (rates.imag > GONE * np.abs(rates.real)) & (sizes > PART * amplitude)
     if not few.any():
         return None
     k = int(np.argmax(np.where(few, sizes, 0)))

@@ -19,7 +19,7 @@ from kronbot.questions.fitting.neighbours import neighbours
 from kronbot.questions.fitting.search import Search
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.units import POOR, poor
-from kronbot.questions.fitting.words import ambiguous, correlated, sum_of, uncertain
+from kronbot.questions.fitting.words import ambiguous, correlated, leaning, sum_of, uncertain
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
 
@@ -154,6 +154,7 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     yield from dict.fromkeys(search.answers.doubts(found.values))  # each once, of whatever part of the rows
     yield from ambiguous(knowledge.ambiguities, names, bool(search.inquiry.beliefs.informed.any()))
     yield from correlated(knowledge, names)
+    yield from leaning(knowledge, names)
     for name, count, left in search.noise.doubtful(search.unweighted, search.leverages) if freedom > 0 else ():
         rest = f"{counted(count, 'measurement')}, of which the fit leaves {max(round(left, 3), 0.0):.2g}"
         yield f"the noise of {name} is judged by {rest}: errors may be far larger, give it a sigma"

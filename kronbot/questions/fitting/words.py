@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,6 +58,25 @@ def correlated(knowledge: Knowledge, names: Sequence[str]) -> Iterator[str]:
         cure = ""  # it is the same for all
     if len(pairs) > MOST_PAIRS:
         yield f"{len(pairs) - MOST_PAIRS} more pairs are correlated by more than {CORRELATED}: the array correlations"
+
+
+def leaning(knowledge: Knowledge, names: Sequence[str]) -> Iterator[str]:
+    """Parameters that data tell only beside others, which lie on bounds: they are what these bounds make of them."""
+    if not knowledge.held:
+        return
+    whole = replace(knowledge, held=frozenset())
+    untold = [set(group.places) for group in whole.ambiguities]
+    for i in sorted(knowledge.held):
+        beside = [
+            names[j]
+            for j in knowledge.free
+            if abs(whole.correlations[i, j]) > HARDLY or any({i, j} <= group for group in untold)
+        ]
+        if beside:
+            yield (
+                f"these data tell {listing(beside)} only beside {names[i]}: another bound of it has others, which fit "
+                "nearly as well; hold it at what it is known to be, give it a prior, or measure what tells them apart"
+            )
 
 
 def below_one(correlation: float) -> str:
