@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -425,3 +426,21 @@ def test_inputs_that_a_file_does_not_have_are_told(word, capsys):
     assert run(["linearize", "canadarm", "--inputs", word]) == 2
     assert f"--inputs {word}: the file has no" in capsys.readouterr().err
     assert run(["linearize", "canadarm", "--inputs", f"{word},force"]) == 0
+
+
+def test_what_takes_long_is_told_in_lines_where_there_is_no_terminal(monkeypatch, capsys):
+    """At a time, and at twice that; not to who wants to hear nothing."""
+    from kronbot.cli.output import progress
+
+    now, heard = [0.0], []
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(progress, "tell", heard.append)
+    for quiet in (True, False):
+        with progress.progress_bar("planning for arm", quiet) as show:
+            for now[0] in (1.0, 59.0, 61.0, 70.0, 121.0, 123.0, 240.0, 247.0):
+                show(now[0] / 1000)
+        now[0] = 0.0
+    assert heard == [
+        f"planning for arm: some {share} % done after {passed} s" for share, passed in ((6, 61), (12, 123), (25, 247))
+    ]
+    assert capsys.readouterr() == ("", "")
