@@ -659,7 +659,7 @@ class Robot:
         after: NumberLike | None = None,
         follow: object = None,
         through: object = None,
-        seconds: NumberLike | None = None,
+        seconds: NumberLike | None = 300.0,
         progress: Progress = unheeded,
     ) -> Result:
         """The motion of the flexible arm from rest at the joints of ``q`` to rest at those of ``to``.
@@ -686,7 +686,7 @@ class Robot:
         end where they have some in the left. Limits are told where such a motion, which is the only one, exceeds them.
 
         Raises ComputationError where there is no such motion, Interrupted at Ctrl-C, or when so many ``seconds`` are
-        over, with the best so far as ``partial``.
+        over (None: never), with the best so far as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang", order="0").plan({"qa": 0.3}, duration=1)

@@ -10,7 +10,7 @@ import numpy as np
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.degrees import doubt_of
 from kronbot.description.wording import listing
-from kronbot.errors import ComputationError, Interrupted
+from kronbot.errors import Argument, ComputationError, Interrupted
 from kronbot.floats import Array, percent
 from kronbot.mechanics.control.planned import Plan
 from kronbot.mechanics.control.wanted import Arm
@@ -82,7 +82,8 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
                 *refused.args,
                 *(f"; {each}" for each in (*_told_of_ends(robot, wish, False), *_told_of_degrees(robot, wish))),
             ) from None
-        return Outcome(_answer(robot, wish, found, False), type(error)(*error.args, SO_FAR))
+        better = ("; more ", Argument("seconds"), " may find a better one") if isinstance(error, Interrupted) else ()
+        return Outcome(_answer(robot, wish, found, False), type(error)(*error.args, SO_FAR, *better))
     found.progress(1.0)
     return Outcome(answer, None)
 

@@ -153,7 +153,7 @@ class Task:
                 starved |= isinstance(error, Starved)
                 if i == start and isinstance(error, UsageError):
                     refused = error.args
-                told = self.words(error).removesuffix(SO_FAR) if isinstance(error, KronbotError) else str(error)
+                told = self.words(error).partition(SO_FAR)[0] if isinstance(error, KronbotError) else str(error)
                 found = [self.failed(i, told, row)]
             lines += found
         seconds, text = time.perf_counter() - begun, "".join(lines).encode()

@@ -59,7 +59,13 @@ from kronbot.errors import UsageError
     metavar="FILE.csv",
     help="A path of the tip instead of --to, from near --q: columns t, endpoint.x, endpoint.y, one a joint.",
 )
-@option("--seconds", type=Quantity(), help="Time to search: then the best so far is told, as at Ctrl-C.")
+@option(
+    "--seconds",
+    type=Quantity(),
+    default=300.0,
+    show_default=True,
+    help="Time to search: then the best so far is told, as at Ctrl-C.",
+)
 @options.output_options(plot=True, view=True)
 def plan(subject: Subject, out: Output, **asked: Any) -> None:
     """The best motion of ROBOT from rest at the joints of --q to rest at those of --to, beams and shafts at rest, too.
