@@ -30,12 +30,14 @@ class Deadline:
     def __init__(self, seconds: float | None) -> None:
         self.seconds, self.last = seconds, time.monotonic()
         self.end = None if seconds is None else self.last + seconds
+        self.met = False
 
     def demand(self) -> None:
         """Raise Interrupted when they are over."""
         now = time.monotonic()
         piece, self.last = now - self.last, now
         if self.end is not None and now + piece / 2 > self.end:
+            self.met = True
             raise Interrupted(f"{self.seconds:g} s were {'' if now > self.end else 'nearly '}over")
 
 

@@ -82,7 +82,7 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
                 *refused.args,
                 *(f"; {each}" for each in (*_told_of_ends(robot, wish, False), *_told_of_degrees(robot, wish))),
             ) from None
-        better = ("; more ", Argument("seconds"), " may find a better one") if isinstance(error, Interrupted) else ()
+        better = ("; more ", Argument("seconds"), " may find a better one") if found.deadline.met else ()
         return Outcome(_answer(robot, wish, found, False), type(error)(*error.args, SO_FAR, *better))
     found.progress(1.0)
     return Outcome(answer, None)

@@ -336,6 +336,7 @@ def test_a_piece_of_work_that_would_end_long_after_a_deadline_is_not_begun(secon
         while True:
             deadline.demand()
     assert deadline.last == last
+    assert deadline.met
 
 
 @pytest.mark.slow
