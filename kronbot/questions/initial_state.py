@@ -15,6 +15,7 @@ from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.motion.equations import Equations
+from kronbot.mechanics.motion.forces import forces as forces_of
 from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
 from kronbot.mechanics.multibody.damping import damping_matrix
 from kronbot.mechanics.multibody.elements import elements_at_rest, two_sided
@@ -156,14 +157,14 @@ def told_of_letting_go(robot: Robot, system: Equations, given: Mapping[int, floa
         return {"q": at}, forces
 
     forces = traced(robot, "let go", PURPOSE, parts)(q)
-    told = []
+    told, loads = [], " and what acts on frames here as loads" if forces_of(robot).constant.on_frames else ""
     for joint in loose:
         tau, weight = (float(forces[word].ravel()[joint.driven]) for word in ("tau", "weight"))
         if abs(tau) > max(AT_REST * abs(weight), ROUNDING * size):
             what = f"{joint.name} starts at {q[joint.driven]:.4g} {robot.units[joint.driven]}"
             told.append(
                 f"{what}, where nothing holds it against {abs(tau):.3g} {'N m' if joint.revolute else 'N'}: beams "
-                "alone start in the equilibrium; statics with no torque there (tau) tells where it rests, for q"
+                f"alone start in the equilibrium; statics with no torque there (tau){loads} tells where it rests, for q"
             )
     return told
 

@@ -320,6 +320,17 @@ def test_errors_of_many_columns_are_cut(monkeypatch):
     assert len(error.value.mistakes) == 101
 
 
+def test_columns_that_are_renamed_are_not_meant(files, capsys):
+    """The cure that is proposed for a name that is almost one."""
+    asked = ["fit", "arm.yaml", "--data", "data.csv", "--estimate", "l"]
+    text = (files / "data.csv").read_text()
+    (files / "data.csv").write_text(text.replace("torque.q1", "tau.q1"))
+    assert run(asked) == 2 and "can be renamed, for example to '#tau.q1'" in capsys.readouterr().err
+    (files / "data.csv").write_text(text.replace("torque.q1", "#tau.q1"))
+    assert run([*asked, "--set", "k=50", "--set", "mp=1"]) == 0
+    assert "columns of data.csv that are not used: #tau.q1" in capsys.readouterr().err
+
+
 def test_names_of_columns_do_not_write_to_the_terminal(files, capsys):
     """Nor where they come back in a cure."""
     with open("data.csv", "w") as odd:

@@ -259,3 +259,18 @@ def test_joints_without_a_motion_that_start_off_0_are_told():
     ]
     mended = kronbot.loads(text.replace("motion: {", "motion: {swing: 1.2, "))
     assert not any("has no motion" in each for each in mended.simulate().warnings)
+
+
+def test_what_lets_a_joint_go_is_told_with_the_loads_that_it_rests_under():
+    """Constant forces of a run count, of which statics knows nothing unless they are loads there."""
+    text = """
+kronbot: 1
+name: pushed
+gravity: [0, 0, 0]
+links:
+  - {name: a, joint: {type: revolute, name: q}, pose: {}, rigid: {mass: 1, com: [1, 0, 0]}}
+simulate: {duration: 0.01, step: 0.01, start: equilibrium, forces: [{frame: a, at: [1, 0, 0], force: [0, 50, 0]}]}
+"""
+    (told,) = (each for each in kronbot.loads(text).simulate().warnings if "nothing holds it" in each)
+    assert told.startswith("q starts at 0 rad, where nothing holds it against 50 N m")
+    assert "with no torque there (tau) and what acts on frames here as loads tells where" in told

@@ -102,7 +102,8 @@ def sort_out(
         elif name in named.expressions:
             raise unknown(name, (*inputs, *every), Argument("columns"), ": nothing is called ")
         elif name not in named.spent:
-            if hint := did_you_mean(name, (*inputs, *every)) if len(unused) < GUESSED else "":
+            guessed = len(unused) < GUESSED and not name.startswith("#")  # as one that is not meant is renamed
+            if hint := did_you_mean(name, (*inputs, *every)) if guessed else "":
                 cure = f"{hint} a column that is not meant can be renamed, for example to {quote('#' + name)}"
                 strange[name] = f"no input and no answer is called {quote(name)}{cure}"
                 if len(strange) == MISTAKES:  # guesses cost too much to go on with them
