@@ -153,8 +153,10 @@ class StateFeedback:
 
     def _curve(self, values: Sequence[float]) -> Motion:
         rows = tuple(self.gains.rows)
-        if self.periodic:  # what is left of a rise, but for whole turns, would be there again in every period
-            turns = math.tau * round((values[-1] - values[0]) / math.tau)
+        if self.periodic:  # what is left of a rise, but for whole turns of joints, would be there in every period again
+            places = [self.robot.coordinates[joint.driven] for joint in self.robot.joints if joint.revolute]
+            turning = any(values is self.gains.at.get(name) for name in places)
+            turns = math.tau * round((values[-1] - values[0]) / math.tau) if turning else 0.0
             return periodic_spline(rows, (*values[:-1], values[0] + turns))
         curve = spline(rows, tuple(values))
         return replace(curve, form=lambda t, _: curve.value(casadi.fmin(casadi.fmax(t, rows[0]), rows[-1])), held=True)
