@@ -10,7 +10,7 @@ import casadi
 import numpy as np
 from casadi import SX, vertcat
 
-from kronbot.compute.trace import traced
+from kronbot.compute.trace import Trace, traced
 from kronbot.description.wording import listing, quote
 from kronbot.errors import UsageError
 from kronbot.mechanics.motion.drives import Drives
@@ -66,12 +66,10 @@ def told_of_swings(robot: Robot, motions: Mapping[str, Motion]) -> list[str]:
     of_tables = {name: motion for name, motion in motions.items() if motion.times}
     if not of_tables:
         return []
-
-    def values() -> tuple[dict[str, SX], dict[str, SX]]:
-        t = SX.sym("t")
-        return {"t": t}, {name: replace(motion, start=None).value(t) for name, motion in of_tables.items()}
-
-    trace, told = traced(robot, ("swings", *of_tables), PURPOSE, values), []
+    t = SX.sym("t")
+    values = {name: replace(motion, start=None).value(t) for name, motion in of_tables.items()}
+    # Not kept by name: a joint may have one table as its motion and follow another one.
+    trace, told = Trace(robot.parameters, {"t": t}, values, PURPOSE), []
     units = {joint.name: robot.units[joint.driven] for joint in robot.joints}
     for name, motion in of_tables.items():
         rows = np.array(motion.times)
@@ -103,9 +101,8 @@ def told_of_gains(robot: Robot, driven: Drives, duration: float) -> list[str]:
         ways = {name: [vertcat(*each.derivatives(t)[:2]) for each in pair] for name, pair in pairs.items()}
         return {"t": t}, {"t": t} | {name: casadi.horzcat(there, there - at) for name, (there, at) in ways.items()}
 
-    times = np.linspace(
-        SHARE * duration, duration, ROWS
-    )  # at the very first row a curve that is held has half its rate
+    # At its very first row a curve that is held has half its rate.
+    times = np.linspace(SHARE * duration, duration, ROWS)
     found = traced(robot, "left alone", PURPOSE, apart).rows(times)
     names, first = list[str](), np.inf
     for name in feedback.left_alone:

@@ -268,3 +268,13 @@ def test_a_table_ends_to_change_at_its_row(tmp_path):
     for duration, count in ((4.0, 401), (5.0, 2000), (6.0, 601)):
         end = motion_end(robot.model, drives(robot.model), np.linspace(0, duration, count))
         assert end == pytest.approx(3.0, abs=0.011)
+
+
+def test_splines_are_told_by_the_table_that_is_followed(tmp_path):
+    """Also of a robot that was asked about its other one before."""
+    rows = [(0, 0), (1, 0), (1.0001, 1), (2, 1), (3, 1)]
+    even = [(0, 0), (1, 0), (2, 1), (3, 1)]
+    robot = slider(tmp_path, "{motion: {type: table, file: even.csv}}", t=rows, even=even)
+    robot = robot.with_motion("q1: {type: table, file: t.csv}")
+    (told,) = (each for each in robot.linearize_along(duration=3.0, step=0.5).warnings if "swings" in each)
+    assert "'t.csv'" in told and not any("swings" in each for each in robot.simulate(3.0, 0.5).warnings)

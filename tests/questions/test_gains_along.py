@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 import kronbot
 from kronbot.cli.main import run as command_line
 from kronbot.errors import DescriptionError, Interrupted, UsageError
+from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.questions import design_along
 from kronbot.questions.design import outline
@@ -447,3 +448,14 @@ def test_a_period_is_that_of_all_motions():
         assert found == (period if isinstance(period, str) else pytest.approx(period))
     turning = GANTRY.replace("{type: prismatic, name: z, damping: 20}", "{type: revolute, name: z, damping: 20}")
     assert period_of(kronbot.loads(f"{turning}motion: {{x: {swing}, z: {turn}}}\n").model) == pytest.approx(2.0)
+
+
+def test_gains_that_nearly_repeat_do_not_go_on(tmp_path):
+    """A column may rise by a millionth of the largest: seven beside 1e7 is no whole turn."""
+    names = ("at,torque", "at,x", "at,x_dot", "torque.x,torque", "torque.x,x", "torque.x,x_dot")
+    rows = [[t, 0, 0, 0, 0, 1e7, rate] for t, rate in ((0, 1), (1, 2), (2, 3), (3, 8))]
+    lines = [",".join(["t", *(f'"gains[{name}]"' for name in names)]), *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "K.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "r.yaml").write_text(f"{GANTRY}control: {{state_feedback: {{K: K.csv, periodic: true}}}}\n")
+    feedback = drives(kronbot.load(tmp_path / "r.yaml").model).controllers.feedback
+    assert float(feedback._curve(feedback.gains.K["x"]["x_dot"]).travel) == 0
