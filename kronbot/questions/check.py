@@ -16,7 +16,7 @@ from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.forces import forces
 from kronbot.mechanics.multibody.energy import total_mass
 from kronbot.model.robot import Robot
-from kronbot.questions.elements import demand_directions, told_of_meeting
+from kronbot.questions.elements import told_of_meeting
 from kronbot.questions.inertia import told_of_inertia
 from kronbot.questions.initial_state import FALLING, falls
 from kronbot.questions.jolts import told_of_swings
@@ -68,15 +68,19 @@ def survey(robot: Robot, of_sweep: Iterable[Mistake] = ()) -> Result:
     if told:
         summary["motion"] = "; ".join(told)
     arrays: dict[str, NamedArray] = {}
+    meeting = list[str]()
+    with suppress(FreeParameters):
+        meeting = told_of_meeting(robot)
     try:
-        demand_directions(robot, robot.undeformed(np.zeros((1, robot.n))))
-        found = natural_frequencies(robot)
+        found = None if meeting else natural_frequencies(robot)
     except (Failure, np.linalg.LinAlgError) as error:  # free parameters, too many operations, absurd numbers
         summary["frequencies"] = f"not known: {error}"
     else:
-        if found.idle:
+        if found is None:
+            summary["frequencies"] = "not known: the ends of elements meet where all joints are at 0"
+        elif found.idle:
             summary["joints_without_inertia"] = f"{', '.join(found.idle)} (locked in frequency_free too)"
-        cases = {"frequency_locked": found.locked, "frequency_free": found.free}
+        cases = {"frequency_locked": found.locked, "frequency_free": found.free} if found else {}
         arrays = {name: _named(values) for name, values in cases.items() if len(values)}
     for name, array in arrays.items():
         elastic = array.values[array.values > 0]
@@ -85,7 +89,7 @@ def survey(robot: Robot, of_sweep: Iterable[Mistake] = ()) -> Result:
     described = robot.description
     warnings = [str(warning) for warning in (*described.warnings, *described.useless)]
     with suppress(FreeParameters):
-        warnings += [*told_of_meeting(robot), *_told_of_gravity(robot)]
+        warnings += [*meeting, *_told_of_gravity(robot)]
     warnings += map(str, (*told_of_inertia(robot), *of_sweep))
     summary["warnings"] = len(warnings)
     return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings, about=robot)

@@ -326,4 +326,5 @@ def test_check_tells_of_ends_that_meet():
     told, beside = meeting.check().warnings
     assert told.startswith("where all joints are at 0 the ends of element 'rope' meet")
     assert "q1 moves no inertia" in beside  # of a load on its axis
+    assert "rope" not in meeting.check().summary["frequencies"]  # told once
     assert meeting.check().summary["warnings"] == 2 and list(apart.check().warnings) == [beside]

@@ -701,6 +701,19 @@ def test_elements_and_further_frames_stand_behind_the_links():
         assert mount["from"] == pytest.approx([np.clip(mount["to"][0], -length, 0), 0, 0], abs=1e-12)
 
 
+def test_lines_lead_to_bodies_that_nothing_else_holds():
+    """A pendulum's bob does not float beside its joint; that of a crank with an endpoint does need no line."""
+    bob = (
+        "kronbot: 1\nname: bell\ngravity: [0, 0, -9.81]\nlinks:\n"
+        "  - {name: rope, joint: {type: revolute, name: swing}, pose: {rpy: [0, pi/2, 0]}, rigid: {mass: 2, com: [2.5, 0, 0.1]}}\n"
+    )
+    for text, found in ((bob, [[2.5, 0, 0.1]]), (f"{bob}endpoint: {{link: rope, position: [2.5, 0, 0]}}\n", [])):
+        robot = kronbot.loads(text).model
+        mounts = Shown(robot, []).data(np.zeros((1, robot.n)))["mounts"]
+        assert [each["to"] for each in mounts] == found
+        assert all(each["from"] == [0, 0, 0] and each["tip"] for each in mounts)
+
+
 def test_tendons_know_their_rest():
     """A page tells those that are slack by it; nobody does where it has no value."""
     stay = FLOATING + "  - {name: stay, type: tendon, between: [base, upper], stiffness: 9, rest: L}\n"

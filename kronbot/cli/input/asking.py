@@ -115,8 +115,9 @@ def answer(
         forms = replace(forms, writing=replace(forms.writing, demand=demand_one))
     result = symbolic(forms)
     if "simplified" in result.summary:
+        once = "" if wanted.shared else ", --cse writes common parts once"
         tell(
             f"simplification stopped after {wanted.seconds:g} s; the formulas are right, but longer than "
-            "they could be: --seconds gives more time, --cse writes common parts once"
+            f"they could be: --seconds gives more time{once}"
         )
     yield result

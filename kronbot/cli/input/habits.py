@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from string import digits
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -74,7 +75,8 @@ _ROBOT: Final = ("--robot", "--model", "--urdf", "--yaml", "--input", "-i")
 # So many commands are named that have an option.
 MOST = 5
 _FILE = re.compile(r".*\.(ya?ml|urdf|xacro|xml)$")
-_NUMBERS = re.compile(r"[-+\d.e, ]+")
+_NUMBER = re.compile(r"[-+.]*\d[-+\d.e,]*")
+_JOINED = " Values of one option are joined by commas: --q 0.1,-0.2"
 # Two numbers without a sign between them.
 _BLANKS = re.compile(r"[\d.] +[\d.]")
 _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)")
@@ -114,8 +116,8 @@ def cure(error: click.ClickException) -> None:
         _option(error, error.ctx.command, error.ctx.find_root().command)
     elif extra := _EXTRA.match(error.message):
         error.message = f"{error.message.rstrip('.')}."  # type: ignore[misc]
-        if _NUMBERS.fullmatch(extra[1]):
-            error.message += " Values of one option are joined by commas: --q 0.1,0.2"  # type: ignore[misc]
+        if any(_NUMBER.fullmatch(word) for word in extra[1].split()):
+            error.message += _JOINED  # type: ignore[misc]
         elif "=" in extra[1]:
             error.message += " Names and values are those of an option: --q q1=0.1, --set EI=2"  # type: ignore[misc]
         elif all(_FILE.fullmatch(word) for word in extra[1].split()):
@@ -130,6 +132,8 @@ def _option(error: click.NoSuchOption, asked: click.Command, whole: click.Comman
     own = {word for parameter in asked.params for word in parameter.opts}
     if name in _ROBOT:
         told = f" ROBOT stands alone: kronbot {asked.name} arm.yaml"
+    elif name[1:2] in {*digits, "."}:
+        told = _JOINED
     elif isinstance(asked, click.Group):
         told = f" Options come after a command: kronbot COMMAND ROBOT {ours or name}"
     elif ours is not None and ours.split()[0] in own:

@@ -45,11 +45,7 @@ def lines(robot: Robot) -> Lines:
             elif link.joint is not None and not link.joint.revolute and not link.row.before.r.is_zero():
                 points.insert(0, (before @ link.row.before).r)  # where it slides from
             named[link.name] = casadi.horzcat(before.r, *points)
-        for i, (link, (_, _, tip)) in enumerate(zip(robot.links, frames, strict=True)):
-            known = [body.com for body in link.bodies if not robot.parameters.free_in(body.com)]
-            for k, com in enumerate(known if _bare(robot, i) else []):
-                named[f"{link.name}:{k}"] = casadi.horzcat(tip.r, tip.r + tip.R @ com)
-        for k, (i, at_tip, *ends) in enumerate(mounts(robot)):
+        for k, (i, at_tip, *ends) in enumerate([*stems(robot), *mounts(robot)]):
             at = frames[i][2 if at_tip else 1]
             named[f":{k}"] = casadi.horzcat(*(at.r + at.R @ end for end in ends))
         hand = frames[robot.endpoint.link][-1]
@@ -86,6 +82,14 @@ def mounts(robot: Robot) -> Iterator[tuple[int, bool, SX, SX]]:
             foot = start + casadi.fmax(0, casadi.fmin(1, share)) * along
         if not (robot.parameters.free_in(casadi.horzcat(foot, point)) or (point - foot).is_zero()):
             yield i, which != "root", foot, point
+
+
+def stems(robot: Robot) -> Iterator[tuple[int, bool, SX, SX]]:
+    """Lines to the centres of mass of the bodies of links that nothing else shows the turns of, as :func:`mounts`."""
+    for i, link in enumerate(robot.links):
+        known = [body.com for body in link.bodies if not robot.parameters.free_in(body.com)]
+        for com in known if _bare(robot, i) else []:
+            yield i, True, SX(3, 1), com
 
 
 def _bare(robot: Robot, i: int) -> bool:

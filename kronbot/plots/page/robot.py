@@ -154,7 +154,7 @@ class Shown:
             "tendons": list(self._tendons),
             "mounts": [
                 {"link": i, "tip": at_tip, **dict(zip(("from", "to"), self._points(*ends), strict=True))}
-                for i, at_tip, *ends in drawing.mounts(robot)
+                for i, at_tip, *ends in [*drawing.stems(robot), *drawing.mounts(robot)]
             ],
             "bodies": [_body(body) for body in self._bodies],
             "endpoint": {"link": robot.endpoint.link, "position": self._endpoint.tolist()},
