@@ -705,7 +705,8 @@ def test_lines_lead_to_bodies_that_nothing_else_holds():
     """A pendulum's bob does not float beside its joint; that of a crank with an endpoint does need no line."""
     bob = (
         "kronbot: 1\nname: bell\ngravity: [0, 0, -9.81]\nlinks:\n"
-        "  - {name: rope, joint: {type: revolute, name: swing}, pose: {rpy: [0, pi/2, 0]}, rigid: {mass: 2, com: [2.5, 0, 0.1]}}\n"
+        "  - {name: rope, joint: {type: revolute, name: swing}, pose: {rpy: [0, pi/2, 0]}, "
+        "rigid: {mass: 2, com: [2.5, 0, 0.1]}}\n"
     )
     for text, found in ((bob, [[2.5, 0, 0.1]]), (f"{bob}endpoint: {{link: rope, position: [2.5, 0, 0]}}\n", [])):
         robot = kronbot.loads(text).model
