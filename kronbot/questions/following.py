@@ -174,7 +174,7 @@ def _meshes(
         arrived = missed <= ARRIVED * path.way
         answer = _answer(robot, path, within, run, motion, (found, behind), (before, after, missed), arrived)
         deaf = _deaf(path, equations, outputs, free, motion.q, h, before, np.inf)
-        told = [*told_of_forces(robot), *posed.told_of_passive(robot, limited, answer.summary)]
+        told = [*told_of_forces(robot), *posed.told_of_passive(robot, limited, answer.summary, answer.series)]
         yield replace(answer, warnings=[*told, *deaf, *answer.warnings])
         if arrived:
             progress(1.0)

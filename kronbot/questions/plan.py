@@ -115,7 +115,7 @@ def _answer(robot: Robot, wish: Wish, found: Search, complete: bool) -> Result:
     told = [
         *told_of_forces(robot),
         *_told_of_degrees(robot, wish),
-        *posed.told_of_passive(robot, limited, summary),
+        *posed.told_of_passive(robot, limited, summary, series),
         *posed.told_of_detours(robot, wish, series),
     ]
     told += [] if run is None else run.warnings

@@ -53,18 +53,33 @@ def demand_standing(robot: Robot) -> None:
         )
 
 
-def told_of_passive(robot: Robot, limited: Collection[str], summary: Mapping[str, Scalar]) -> list[str]:
-    """Joints that the file does not drive beside others that it does, in words, with a limit that is small beside the
-    peak torques of a ``summary``; those with limits of torque are meant to have one."""
-    peaks = {joint.name: float(summary.get(f"peak_torque.{joint.name}", 0.0)) for joint in robot.joints}
+def told_of_passive(
+    robot: Robot, limited: Collection[str], summary: Mapping[str, Scalar], series: Mapping[str, Array]
+) -> list[str]:
+    """Joints that the file does not drive beside others that it does, in words; limits say that one is meant to.
+
+    A limit is proposed that is small beside the peak torques of a ``summary``, unless the joint does not rest by itself
+    where a ``series`` begins or ends.
+    """
     told = list[str]()
-    for name in drives(robot).passive:
-        if name not in limited:
-            small = f", {rounded(SMALL * peaks[name], 1)} say," if peaks[name] > ROUNDING * max(peaks.values()) else ""
-            told.append(
-                f"{name} has no drive in the file, where others have one: the plan drives it; within a small limit of "
-                f"effort{small} a plan from rest to rest leaves it alone"
-            )
+    passive = [name for name in drives(robot).passive if name not in limited]
+    if not passive:
+        return told
+    peaks = {joint.name: float(summary.get(f"peak_torque.{joint.name}", 0.0)) for joint in robot.joints}
+    forces, still = _forces(robot), np.zeros(robot.n)
+    ends = [np.array([series[name][row] for name in robot.coordinates]) for row in (0, -1)]
+    held = np.max([np.abs(forces(q, still, still)) for q in ends], axis=0)
+    for joint in robot.joints:
+        if joint.name not in passive:
+            continue
+        what, least = f"{joint.name} has no drive in the file, where others have one: the plan drives it", 0.0
+        if peaks[joint.name] > ROUNDING * max(peaks.values()):
+            least = SMALL * peaks[joint.name]
+        if held[joint.driven] > max(least, ROUNDING * max(peaks.values())):
+            told.append(f"{what}, and holds it at rest where it would not stay by itself")
+        else:
+            small = f", {rounded(least, 1)} say," if least else ""
+            told.append(f"{what}; within a small limit of effort{small} a plan from rest to rest leaves it alone")
     return told
 
 

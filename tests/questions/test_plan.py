@@ -520,16 +520,21 @@ def test_joints_that_the_file_does_not_drive_are_named():
     """A crane's pendulum: plans drive it, which is told, unless a limit says so, or nothing is driven."""
     robot = kronbot.loads(DRIVEN)
     peaks = {"peak_torque.x": 50.0, "peak_torque.swing": 12051.2}
-    (told,) = posed.told_of_passive(robot.model, [], peaks)
+    hangs = {name: np.zeros(2) for name in robot.coordinates}
+    (told,) = posed.told_of_passive(robot.model, [], peaks, hangs)
     assert told.startswith("swing has no drive in the file, where others have one: the plan drives it")
     assert "within a small limit of effort, 10 say, a plan" in told
     for rest in ({}, {"peak_torque.swing": 0.0}, {"peak_torque.x": 50.0, "peak_torque.swing": 1e-12}):
-        (unsized,) = posed.told_of_passive(robot.model, [], rest)
+        (unsized,) = posed.told_of_passive(robot.model, [], rest, hangs)
         assert "within a small limit of effort a plan" in unsized
-    assert not posed.told_of_passive(robot.model, ["swing"], peaks)
-    assert not posed.told_of_passive(kronbot.loads(CRANE).model, [], peaks)
+    for ends in ([1.0, 0], [0, 1.0]):  # gravity asks for more than any small limit
+        small = dict.fromkeys(peaks, 50.0)
+        (loaded,) = posed.told_of_passive(robot.model, [], small, hangs | {"swing": np.array(ends)})
+        assert loaded.endswith("holds it at rest where it would not stay by itself")
+    assert not posed.told_of_passive(robot.model, ["swing"], peaks, hangs)
+    assert not posed.told_of_passive(kronbot.loads(CRANE).model, [], peaks, hangs)
     assert not posed.told_of_passive(
-        kronbot.loads(CRANE + "motion: {x: {type: cycloidal, from: 0, to: 1, duration: 1}}\n").model, [], {}
+        kronbot.loads(CRANE + "motion: {x: {type: cycloidal, from: 0, to: 1, duration: 1}}\n").model, [], {}, hangs
     )
     t = np.linspace(0, 4, 41)
     followed = robot.plan(follow={"t": t, "x": np.sin(np.pi * t / 8) ** 6, "swing": 0 * t})
