@@ -15,7 +15,6 @@ from kronbot.description.wording import Entries
 from kronbot.errors import ComputationError, Starved, out_of_memory, said
 from kronbot.floats import is_finite
 from kronbot.system.forking import AtWork
-from kronbot.system.interruption import OwnErrors
 
 Found = TypeVar("Found")
 # Numbers in one piece of memory that are looked at together, though only some of them may be asked for.
@@ -29,11 +28,8 @@ def computed(find: Callable[[], Found]) -> Found:
     What a handler of signals raises comes through as itself.
     """
     try:
-        with AtWork() as part, np.errstate(all="ignore"):
-            if part:
-                return find()
-            with OwnErrors():
-                return find()
+        with AtWork(), np.errstate(all="ignore"):
+            return find()
     except np.linalg.LinAlgError as error:
         why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
         raise ComputationError(f"there is no answer ({error}): {why}") from error

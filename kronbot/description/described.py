@@ -99,8 +99,7 @@ class Description:
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle: read again from the texts, which nothing is beside."""
-        folder = None if self.source.folder is None else self.source.folder.absolute()
-        source = replace(self.source, folder=folder)
+        source = replace(self.source, folder=self.source.place or self.source.folder)
         return import_module(READER).again, (
             self.checksum,
             source,

@@ -14,7 +14,7 @@ from kronbot.description.called import called_by_name
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.library import arguments
-from kronbot.library.answering import Subject
+from kronbot.library.answering import Subject, in_words
 from kronbot.questions.export import ExportOptions, package
 from kronbot.records import dataclass
 
@@ -45,6 +45,7 @@ class Export:
         """What they leave out of the robot, in words: forces that change in time."""
         return tuple(self.package.told)
 
+    @in_words
     def c(self, header: str | None = None, *, prefix: str | None = None, real: str = "double") -> tuple[str, str]:
         """C99 source and header, the latter to be saved as ``header`` (default: PREFIX.h).
 
@@ -58,10 +59,12 @@ class Export:
         style = c_code.Style(begin, name, arguments.choice(real, c_code.REALS, "real"))
         return c_code.source(self.package, style), c_code.header(self.package, style)
 
+    @in_words
     def python(self) -> str:
         """The text of a module that imports math alone."""
         return python_code.module(self.package)
 
+    @in_words
     def casadi(self) -> dict[str, casadi.Function]:
         """CasADi functions by name."""
         return {routine.name: routine.function for routine in self.package.routines}

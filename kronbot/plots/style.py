@@ -6,7 +6,7 @@ import io
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,6 @@ from kronbot.errors import Argument, UsageError
 from kronbot.plots.foreign import import_matplotlib, with_fonts
 from kronbot.plots.lettering import in_lines, width
 from kronbot.system.forking import AtWork
-from kronbot.system.interruption import OwnErrors
 from kronbot.system.silence import unwarned
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ class Picture(Mapping[str, "Axes"]):
 @contextmanager
 def _turn() -> Iterator[None]:
     """One thread at a time: matplotlib has one set of settings, of fonts, one parser of formulas. Forks wait for it."""
-    with AtWork() as part, nullcontext() if part else OwnErrors(), _DRAWING:
+    with AtWork(), _DRAWING:
         yield
 
 

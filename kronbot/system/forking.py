@@ -11,6 +11,7 @@ from threading import Condition, get_ident
 from types import TracebackType
 
 from kronbot.errors import Failure
+from kronbot.system.interruption import OwnErrors
 
 # Longest time (s) that a fork waits.
 PATIENCE = 2.0
@@ -78,19 +79,25 @@ if hasattr(os, "register_at_fork"):
 
 
 class AtWork:
-    """While a question is answered: whether it is part of another one. Raises KronbotError in a process that was forked
-    beside one.
+    """While a robot is built or a question answered, which may be part of another one.
+
+    What a handler of signals raises comes through as itself. Raises KronbotError in a process that was forked beside
+    one.
     """
 
-    def __enter__(self) -> bool:
+    def __enter__(self) -> None:
         if _gate.shut:
             raise Failure(BESIDE)
-        return _gate.enter(1) > 0
+        self._errors = None if _gate.enter(1) else OwnErrors()
+        if self._errors is not None:
+            self._errors.__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         _gate.leave(1)
+        if self._errors is not None:
+            self._errors.__exit__()
 
 
 class Aside:

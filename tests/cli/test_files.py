@@ -743,6 +743,24 @@ def test_a_reader_that_has_gone(command):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_what_goes_wrong_without_a_reader_still_does():
+    """In every form: a pose out of reach ends with 1 where only its first lines are wanted, of tables too."""
+    for form in ("table", "json"):
+        done = shell(f"$K kinematics puma560 --inverse 600,3,0 --format {form} | true")
+        assert done.returncode == 1
+        assert done.stderr.startswith("Error: the pose is not reached")
+
+
+def test_what_is_written_beside_an_answer_does_not_want_a_reader(tmp_path):
+    """The fitted file, and the warnings."""
+    (tmp_path / "a.csv").write_text("theta,endpoint.x\n0,0.9\n0.3,0.95\n0.8,0.85\n")
+    done = shell(f"cd {tmp_path}; $K fit piedboeuf --data a.csv --estimate l=0.1:2 -o fitted.yaml | true")
+    assert done.returncode == 0
+    assert "wrote fitted.yaml" in done.stderr
+    assert "times what sigma says" in done.stderr
+    assert (tmp_path / "fitted.yaml").read_text().count("l: 0.7845") == 1
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Streams
 

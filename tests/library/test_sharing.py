@@ -5,6 +5,7 @@ import copy
 import json
 import os
 import pickle
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -36,6 +37,7 @@ from kronbot.errors import (
 from kronbot.system.interruption import OwnErrors, interruptions
 
 THREADS = 4
+TURNING = "qa: {type: cycloidal, rate: 1, half_period: 1}"
 
 
 @pytest.fixture
@@ -256,6 +258,54 @@ def test_what_a_handler_raises_comes_through(limit):
         pytest.fail("it goes on")
     with OwnErrors():
         pass
+
+
+@pytest.mark.parametrize(
+    ("place", "ask"),
+    [
+        ("kronbot.model.build.build", lambda robot: kronbot.load("khang", parameters={"EI": 7.25e5})),
+        ("kronbot.model.build.anew_at_order", lambda robot: robot.at_order(1)),
+        ("kronbot.model.build.with_values", lambda robot: robot.with_parameters(EI=2e5)),
+        (
+            "kronbot.model.build.build",
+            lambda robot: robot.with_motion(TURNING),
+        ),
+        ("kronbot.compute.code.c_code.source", lambda robot: robot.export("jacobian").c()),
+        ("kronbot.plots.page.pages.page", lambda robot: robot.kinematics().view()),
+    ],
+)
+def test_a_ctrl_c_that_is_swallowed_is_none_the_less(place, ask, monkeypatch):
+    """CasADi's conversions of types clear what a handler raises within them, wherever robots are built or asked."""
+    robot = kronbot.load("khang")
+    ask(robot)  # whatever is imported for it
+    owner, name = place.rsplit(".", 1)
+    owner = pkgutil.resolve_name(owner)
+    real, met = getattr(owner, name), []
+
+    def swallowing(*given, **named):
+        with contextlib.suppress(KeyboardInterrupt):
+            met.append(name)
+            signal.raise_signal(signal.SIGINT)
+        return real(*given, **named)
+
+    monkeypatch.setattr(owner, name, swallowing)
+    with pytest.raises(KeyboardInterrupt):
+        ask(robot)
+    assert met
+
+
+def test_the_current_folder_may_go(tmp_path, monkeypatch):
+    """Of a robot from a relative path, too: it knows where it was read."""
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "khang.yaml").write_text(kronbot.load("khang").description.source.text)
+    monkeypatch.chdir(tmp_path)
+    robot = kronbot.load("khang.yaml")
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert pickle.loads(pickle.dumps(robot)) == copy.deepcopy(robot) == robot
+    assert pickle.loads(pickle.dumps(robot.modes())).summary == robot.modes().summary
+    with pytest.raises(KronbotError, match="is the current folder gone"):
+        list(robot.sweep("modes", over={"EI": "1e5:2e5:3"}, workers=2))
 
 
 def test_numbers_that_overflow_are_no_warnings():

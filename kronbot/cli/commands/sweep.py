@@ -16,8 +16,8 @@ from kronbot.cli.input import asking, cases, completion, options
 from kronbot.cli.input.of_file import OfFile, left_out
 from kronbot.cli.input.option import Whole, option
 from kronbot.cli.input.options import Decorator, Subject
-from kronbot.cli.output.answers import Output, heard, save_page
-from kronbot.cli.output.files import check_folder, check_place, keep_apart, tell
+from kronbot.cli.output.answers import Output, save_page
+from kronbot.cli.output.files import check_folder, check_place, heard, keep_apart, tell
 from kronbot.cli.output.messages import show_doubts, worded
 from kronbot.description import choices
 from kronbot.description.shipped import shipped_robots
@@ -304,7 +304,7 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
         table.demand_room(swept.task)
         first = next(chunks)  # before the header: all cases may be refused
         pieces = table.pieces(swept.task, lambda: chain([first], chunks))
-        with heard(whole):
+        with heard():
             for piece in pieces:
                 click.echo(piece, nl=False)
     if not whole:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -137,8 +134,7 @@ class Output:
         """Print or write the answer."""
         from kronbot.cli.output.render import render
 
-        with heard(self.drawn is not None):
-            render(result.settled(), self.style, self.output, self.array)
+        render(result.settled(), self.style, self.output, self.array)
         if not self.quiet and result.command != "check":  # whose warnings are the file's, told when it was read
             show_doubts(result.warnings)
 
@@ -189,17 +185,6 @@ class Output:
             save_page(self.view, page(result), self.open)
         if stopped is not None:
             raise stopped
-
-
-@contextmanager
-def heard(wanted: bool) -> Iterator[None]:
-    """While an answer is printed: who reads may go, and it may still be ``wanted``, for a picture or a page."""
-    try:
-        yield
-    except BrokenPipeError:
-        if not wanted:
-            raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def save_page(name: str, text: str, opened: bool) -> None:

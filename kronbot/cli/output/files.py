@@ -170,6 +170,16 @@ def save(name: str, content: bytes | Iterable[bytes]) -> None:
         raise stopped
 
 
+@contextmanager
+def heard() -> Iterator[None]:
+    """While an answer is printed: who reads may go (| head). What the answer has beside it is told and written all the
+    same: warnings and errors, files, the exit code."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def put(name: str | None, text: str) -> None:
     """Write a text to a file, or print it where there is no name."""
     if name is None:

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from kronbot.cli.output.archives import as_mat, as_npz
-from kronbot.cli.output.files import save, tell
+from kronbot.cli.output.files import heard, save, tell
 from kronbot.cli.output.tables import table
 from kronbot.compute.arrays import NamedArray, plain
 from kronbot.description.wording import listing
@@ -46,10 +46,11 @@ def _render(result: Result, style: str, output: str | None) -> None:
             with met.saving():
                 text = _text(result, style)
             met.hurry()  # nobody may be there who reads
-            if text is None:
-                table(result)
-            else:
-                click.echo(text, nl=False)
+            with heard():
+                if text is None:
+                    table(result)
+                else:
+                    click.echo(text, nl=False)
         else:
             with met.saving():
                 save(output, WRITERS[Path(output).suffix](result))
@@ -90,8 +91,9 @@ def render_blocks(answers: Iterator[Result], style: str, output: str | None, arr
         return
     pieces = _csv_blocks(blocks)
     if output is None:
-        for piece in pieces:
-            click.echo(piece.decode(), nl=False)
+        with heard():  # of further rows nothing is asked any more
+            for piece in pieces:
+                click.echo(piece.decode(), nl=False)
         return
     save(output, pieces)
 

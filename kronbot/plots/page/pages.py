@@ -24,6 +24,7 @@ from kronbot.plots.statics import by_order
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
 from kronbot.system.environment import for_now, search_path
+from kronbot.system.forking import AtWork
 
 SUFFIX = ".html"
 # Of a page in a notebook, pixels.
@@ -120,17 +121,18 @@ def view(
     Raises UsageError, KronbotError.
     """
     overwrite, opened = files.flag(overwrite, "overwrite"), files.flag(opened, "open")
-    if file is None:
+    if file is None and opened:
+        raise UsageError(Argument("open"), " shows a file: name one")
+    name = None if file is None else files.name_of(file, SUFFIX)
+    if name is not None:
+        demand_suffix(name)
+        files.demand_place(name, overwrite, about)
+    with AtWork():
+        made = Page(page(asked()))
+    if name is not None:
+        files.write(name, made.html.encode, overwrite, about, "the page")
         if opened:
-            raise UsageError(Argument("open"), " shows a file: name one")
-        return Page(page(asked()))
-    name = files.name_of(file, SUFFIX)
-    demand_suffix(name)
-    files.demand_place(name, overwrite, about)
-    made = Page(page(asked()))
-    files.write(name, made.html.encode, overwrite, about, "the page")
-    if opened:
-        show(name)
+            show(name)
     return made
 
 
