@@ -227,6 +227,22 @@ def test_keys_and_hands_move_it(opened):
 
 
 @pytest.mark.slow
+def test_another_size_is_drawn_at_once(opened):
+    """It empties the canvas behind what is drawn for a frame: without more this frame, or a screenshot, shows none."""
+    with opened(kronbot.load("khang").kinematics(), painted=True) as page:
+        page.evaluate("new Promise(done => setTimeout(done, 200))")  # at rest
+        drawn = page.evaluate("""() => new Promise(done => {
+            const stage = document.getElementById("stage");
+            let before = null;
+            new ResizeObserver(() => {
+                if (before !== null) done(kronbot.drawn() - before);
+                else requestAnimationFrame(() => { before = kronbot.drawn(); stage.style.flex = "0 0 300px"; });
+            }).observe(stage);
+        })""")
+    assert drawn == 1
+
+
+@pytest.mark.slow
 def test_gravity_is_within_the_picture(opened):
     """Also in a narrow window; and no number of the table is -0."""
     answer = kronbot.load("khang").statics()

@@ -380,6 +380,10 @@ function frame(now) {
     touch();
   }
   stage?.controls.update();
+  redraw();
+}
+let drawn = 0;
+function redraw() {
   if (!dirty) return;
   dirty = false;
   show();
@@ -389,7 +393,6 @@ function frame(now) {
     drawn++;
   }
 }
-let drawn = 0;
 
 // --- buttons and keys
 const actions = {
@@ -655,7 +658,8 @@ if (stage) {  // when all else has taken its place
   stage.resize();
   stage.project(state.parallel);
   stage.look(new Vector3().fromArray(data.eye), ...fitting());
-  new ResizeObserver(() => stage.resize()).observe($("stage"));
+  // Another size empties the canvas, after what is drawn for this frame.
+  new ResizeObserver(() => { stage.resize(); redraw(); }).observe($("stage"));
 }
 requestAnimationFrame(frame);
 
