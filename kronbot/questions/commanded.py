@@ -47,19 +47,25 @@ def motion_end(robot: Robot, driven: Drives, watched: Array) -> float | None:
         moved = {word: casadi.vertcat(0 * t, *(way[i] for way in ways)) for i, word in enumerate(("places", "rates"))}
         return {"t": t}, moved
 
-    columns = traced(robot, "commanded rates", PURPOSE, rates).rows(watched)
+    trace = traced(robot, "commanded rates", PURPOSE, rates)
+    columns = trace.rows(watched)
     places, found = np.abs(columns["places"]), np.abs(columns["rates"])
     still = np.maximum(found.max(axis=0), places.max(axis=0) / float(np.ptp(watched) or np.inf))
     shares = [0.0, *(STILL_BETWEEN if motion.times else STILL for motion in motions.values())]
-    moving = (found > shares * still).any(axis=1)
-    for torque in torques:
-        moving |= watched < torque.end(robot.parameters, PURPOSE)
-    last = np.flatnonzero(moving)
+    given = max((torque.end(robot.parameters, PURPOSE) for torque in torques), default=-np.inf)
+    last = np.flatnonzero((found > shares * still).any(axis=1) | (watched < given))
     if not len(last):
         return float(watched[0])
     if last[-1] + 1 == len(watched):
         return None
     before, end = watched[last[-1]], float(watched[last[-1] + 1])
-    # The last row of a table whose corners are none is watched by chance alone.
-    own = (motion.span(robot.parameters, PURPOSE) for motion in motions.values())
-    return max((each for each in own if before < each <= end), default=end)
+    # The rows of a table whose corners are none are watched by chance alone.
+    own = [motion.span(robot.parameters, PURPOSE) for motion in motions.values()]
+    if own := [each for each in own if before < each <= end]:
+        return max(own)
+    tables = [motion for motion in motions.values() if motion.times and motion.period is None]
+    rows = {row for motion in tables for row in motion.meetings(robot.parameters, end, PURPOSE) if before < row < end}
+    between = np.array([before, *sorted(rows), end])
+    found = np.abs(trace.rows(between)["rates"])
+    last = np.flatnonzero((found > shares * still).any(axis=1) | (between < given))
+    return float(between[last[-1] + 1])

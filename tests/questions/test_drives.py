@@ -265,7 +265,7 @@ def test_a_table_ends_to_change_at_its_row(tmp_path):
     s = np.minimum(t / 3, 1)
     rows = np.column_stack([t, 2 * s**3 * (10 - 15 * s + 6 * s**2)])
     robot = slider(tmp_path, "{motion: {type: table, file: t.csv}}", t=rows.tolist())
-    for duration, count in ((4.0, 401), (5.0, 2000), (6.0, 601)):
+    for duration, count in ((4.0, 401), (5.0, 2000), (6.0, 601), (6.0, 31), (5.3, 12)):
         end = motion_end(robot.model, drives(robot.model), np.linspace(0, duration, count))
         assert end == pytest.approx(3.0, abs=0.011)
 

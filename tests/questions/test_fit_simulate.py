@@ -462,6 +462,13 @@ def test_contacts_and_runaways_are_refused(planar):
     cure = "such one on, or, where what was measured is not so, give parameters values that are nearer$"
     with pytest.raises(ComputationError, match=f"parameters in rows {rows}{told}{cure}"):
         robot.fit(table, question="simulate", estimate="b")
+    plain, replacing = robot.description.source.text, "; torque.q2 drives in place of the file's"
+    control, drive = "control: {q2: {pid: {kp: 9, kd: 1}}}", "simulate: {drive: {q2: {pd: {kp: 9, kd: 1}}}}"
+    for held, words in ((control, replacing), (drive, replacing), ("", "")):
+        given = kronbot.loads(f"{plain}\n{held}\n")
+        with pytest.raises(ComputationError, match=f"gimbal lock{words}") as met:
+            given.fit({"t": t, "q2": 0 * t, "torque.q2": 9 + t}, question="simulate", estimate="b")
+        assert words in str(met.value) and bool(words) == ("in place of" in str(met.value))
     left = {name: np.concatenate([each[:first], each[11 : 11 + first]]) for name, each in table.items()}
     assert robot.fit(left, question="simulate", estimate="b").summary["rows"] == 2 * first
     with pytest.raises(ComputationError, match="no answer with the first values"):

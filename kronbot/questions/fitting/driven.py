@@ -10,6 +10,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.trace import traced
+from kronbot.description.wording import listing
 from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import LEFT
@@ -70,6 +71,17 @@ class DrivenModel:
             found.append({name: Polynomial(self.inputs[0], each) for name, each in parts.items()})
             place += size * len(names)
         return tuple(found)
+
+    @property
+    def replacing(self) -> str:
+        """What measured torques do in place of drives of the file, in words; nothing where there are none."""
+        own = drives(self.variation.robot)
+        driven = {*own.by_joint, *own.controllers.by_joint, *own.controllers.fed_back}
+        names = [f"torque.{name}" for name in self.driven.torques if name in driven]
+        if not names:
+            return ""
+        drive, each = ("drives", "this column") if len(names) == 1 else ("drive", "these columns")
+        return f"; {listing(names)} {drive} in place of the file's drives, which act without {each}"
 
     @cached_property
     def _loaded(self) -> tuple[str, ...]:
