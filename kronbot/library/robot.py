@@ -200,11 +200,12 @@ class Robot:
         """The robot in a notebook: its tree, masses and coordinates, and a picture where all parameters have values."""
         from kronbot.plots import notebook
 
-        try:
-            posture = self.kinematics()
-        except Failure:
-            posture = None
-        return notebook.of_robot(self.model, posture)
+        with AtWork():
+            try:
+                posture = self.kinematics()
+            except Failure:
+                posture = None
+            return notebook.of_robot(self.model, posture)
 
     def symbolic(
         self,
@@ -1114,4 +1115,5 @@ def _complete(ask: Callable[[], Outcome]) -> Result:
 
 def _built(then: str, described: description.Description, order: str) -> Robot:
     demand_same("a robot", then, seal(described.checksum, order))
-    return Robot(build.build(described, order))
+    with AtWork():
+        return Robot(build.build(described, order))

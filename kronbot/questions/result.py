@@ -24,6 +24,7 @@ from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import Blocks
 from kronbot.records import dataclass
+from kronbot.system.forking import AtWork
 from kronbot.system.importing import imported
 from kronbot.system.sealed import demand_same, seal
 from kronbot.version import __version__
@@ -161,9 +162,9 @@ class Result:
         if isinstance(self.about, Robot):
             return self.about
         # Of all orders side by side every one is the same robot.
-        model = build(
-            self.about, ORDERS[-1] if self.order == "all" else self.order, compliant=self.command == "statics"
-        )
+        order = ORDERS[-1] if self.order == "all" else self.order
+        with AtWork():
+            model = build(self.about, order, compliant=self.command == "statics")
         object.__setattr__(self, "about", model)
         return model
 

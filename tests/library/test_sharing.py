@@ -272,6 +272,9 @@ def test_what_a_handler_raises_comes_through(limit):
         ),
         ("kronbot.compute.code.c_code.source", lambda robot: robot.export("jacobian").c()),
         ("kronbot.plots.page.pages.page", lambda robot: robot.kinematics().view()),
+        ("kronbot.plots.notebook.of_robot", lambda robot: robot._repr_html_()),
+        ("kronbot.model.build.build", lambda robot: pickle.loads(pickle.dumps(robot))),
+        ("kronbot.questions.result.build", lambda robot: pickle.loads(pickle.dumps(robot.modes())).model),
     ],
 )
 def test_a_ctrl_c_that_is_swallowed_is_none_the_less(place, ask, monkeypatch):
