@@ -12,6 +12,8 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.description.expressions.expression import CONSTANTS, depending, evaluate, parse, resolve_each
+from kronbot.description.wording import listing
+from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.model.build import build
 from kronbot.model.parameters import FUNCTIONS, Parameters
@@ -51,22 +53,25 @@ class Variation:
     def at(self, values: Array) -> Robot:
         """The robot at some values (k,) of the parameters.
 
-        Raises ValueError where these have shaped what was traced (see :attr:`shaped`).
+        Raises UsageError where these have shaped what was traced.
         """
         own = self.robot.parameters
         numbers = zip(self.names, values.tolist(), strict=True)
         definitions = {**own.definitions, **{name: parse(repr(value)) for name, value in numbers}}
         parameters = own.with_values(definitions, resolve_each(definitions)[0])
         if parameters is None:
-            raise ValueError("other values of the parameters make another structure")
+            self.demand_shapeless()
+            raise UsageError(f"other values of {listing(self.names)} make another structure: leave out what shapes it")
         return self.robot.of_values(self.robot.description, parameters)
 
-    @property
-    def shaped(self) -> dict[str, set[str]]:
-        """What was needed as a number while the traces were made, by each of the parameters that it depends on."""
+    def demand_shapeless(self) -> None:
+        """Raise UsageError, naming them, where parameters were needed as numbers while the traces were made."""
         own = self.robot.parameters
-        shaped = {name: own.shaped_by(depending(own.definitions, (name,))) for name in self.names}
-        return {name: numbers for name, numbers in shaped.items() if numbers}
+        found = {name: own.shaped_by(depending(own.definitions, (name,))) for name in self.names}
+        if shaped := {name: numbers for name, numbers in found.items() if numbers}:
+            why = f"what is traced depends on {listing(shaped)}: {listing(sorted(set().union(*shaped.values())))}"
+            leave = "leave it out" if len(shaped) == 1 else "leave them out"
+            raise UsageError(f"{why}; {leave} with ", Argument("fix"))
 
     def pattern(self, extent: Extent) -> casadi.Sparsity:
         """Where the derivatives (symbols, k) of all symbols of an extent by the parameters are not structurally 0."""

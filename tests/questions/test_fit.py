@@ -553,6 +553,15 @@ def test_what_shapes_a_trace_is_refused():
     """By the parameters that do."""
     with pytest.raises(UsageError, match="what is traced depends on mp: .*clamped-mass.*; leave it out with fix"):
         kronbot.loads(CLAMPED).fit(TURNED, estimate="k,mp")
+    probe = (
+        "kronbot: 1\nname: probe\ngravity: [0, -9.81, 0]\nparameters: {m: 0.3}\nlinks:\n"
+        "  - {name: rod, joint: {type: revolute, name: q1}, pose: {}, payload: {mass: m},\n"
+        "     flexible: {mass: 0.4, length: 1.2, EI: {z: 12}, modes: {v: 1}, shape: clamped-mass}}\n"
+    )
+    for question, times in (("simulate", {"t": [0.0, 0.1]}), ("statics", {})):
+        table = {"q1": [0.0, 0.01], "tip.rod.y": [0.0, 0.01], **times}
+        with pytest.raises(UsageError, match="what is traced depends on m: .*clamped-mass.*; leave it out with fix"):
+            kronbot.loads(probe).fit(table, question=question, estimate="m")
 
 
 @pytest.mark.slow

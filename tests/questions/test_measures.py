@@ -358,6 +358,21 @@ def test_what_vibrates_after_a_motion_has_the_locked_frequencies():
     assert shaped["residual_frequency.1"] == pytest.approx(second, rel=1e-3)
 
 
+@pytest.mark.parametrize("swings", [1.7, 5.3, 24.6, 60.2, 300.0])
+@pytest.mark.parametrize("zeta", [0.0, 0.004])
+def test_what_goes_around_an_ellipse_swings_by_its_larger_half_axis(swings, zeta):
+    """In space: neither the diagonal of the box around it nor one of its sides. A circle's is its radius."""
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
+    t = np.linspace(0, 2 * np.pi * swings, 1025)
+    for narrow in (1.0, 0.5, 0.0):
+        path = np.exp(-zeta * t)[:, None] * np.column_stack([np.cos(t), narrow * np.sin(t), 0 * t])
+        values = path @ turn.T + [0.3, -2, 1]
+        (line, *more) = residual(values, vibrations(t, values)).lines
+        assert not more
+        assert line.frequency == pytest.approx(1, rel=2e-3)
+        assert line.size == pytest.approx(1, rel=0.02)
+
+
 def test_lines_of_known_vibrations():
     """Frequencies, amplitudes and the place of three cosines on two axes, one near another's skirt."""
     t = np.linspace(3, 23, 1025)

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kronbot.floats import Array, all_finite
 
@@ -67,8 +68,14 @@ def _fitted(means: Array, V: Array, each: int) -> Exponentials:
     rates /= each
     missed = float(np.linalg.norm(means - powers @ shares, axis=1).max())
     first = np.abs(np.exp(np.outer(np.arange(each), rates)).mean(axis=0))  # the mean of what begins with 1
-    parts = np.linalg.norm(shares[1:], axis=1) * np.exp(-largest) * np.where(rates.imag == 0, 1, 2)  # conjugates: both
+    parts = farthest(shares[1:]) * np.exp(-largest) * np.where(rates.imag == 0, 1, 2)  # conjugates: both
     return Exponentials(shares[0].real, rates, parts / np.maximum(first, np.finfo(float).tiny), missed)
+
+
+def farthest(parts: npt.NDArray[np.complex128]) -> Array:
+    """How far Re a exp(i phi) is from 0 at most, of rows a (..., k): the larger half axis of the ellipse that it is."""
+    squares = (parts * parts.conj()).real.sum(axis=-1) + np.abs((parts * parts).sum(axis=-1))
+    return np.asarray(np.sqrt(squares / 2))
 
 
 def rest(values: Array, wanted: float = np.inf) -> tuple[Array, float]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kronbot.floats import Array
-from kronbot.mechanics.motion.exponentials import ABOVE, PIECES, Exponentials, exponentials, hann, rest, way
+from kronbot.mechanics.motion.exponentials import ABOVE, PIECES, Exponentials, exponentials, farthest, hann, rest, way
 from kronbot.records import dataclass
 
 # Transforms are of so many times the samples, so that a parabola through three lines meets a peak.
@@ -171,6 +171,7 @@ def vibrations(times: Array, values: Array) -> Vibrations:
         shift = 0.5 * (before - after) / bend if bend else 0.0
         angle = line * (k + shift)
         size = float(np.exp(at - 0.25 * (before - after) * shift) / _bending(angle))
+        size *= float(2 * farthest(now[k]) / spectrum[k])
         most = max(most, size)
         first = max(FEWEST, int(FIRST * 2 * np.pi / angle) + 2)
         larger = _begins(values, angle) or _begins(values[:first], angle)
@@ -309,7 +310,7 @@ def _larger(values: Array, angle: float) -> float | None:
 
 def _swing(values: Array, angle: float) -> float:
     """The amplitude, by Hann's window, of what is in (N, k) values at an angle a sample."""
-    return 2 * float(np.linalg.norm((hann(len(values)) * np.exp(-1j * angle * np.arange(len(values)))) @ values))
+    return 2 * float(farthest((hann(len(values)) * np.exp(-1j * angle * np.arange(len(values)))) @ values))
 
 
 def _vibrates(values: Array, angle: float) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kronbot.compute.trace import Rows as Places
 from kronbot.description.wording import listing
-from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.errors import Argument, ComputationError
 from kronbot.floats import Array
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.sorting import Sorted
@@ -124,10 +124,7 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
         raise ComputationError(said, "; ", *nearer, ", or leave such rows out")
     J = answers.jacobian(start)  # after which all traces are there
     demand_derivatives(J, variation.names)
-    if shaped := variation.shaped:
-        why = f"what is traced depends on {listing(shaped)}: {listing(sorted(set().union(*shaped.values())))}"
-        leave = "leave it out" if len(shaped) == 1 else "leave them out"
-        raise UsageError(f"{why}; {leave} with ", Argument("fix"))
+    variation.demand_shapeless()
     return errors, J
 
 
