@@ -11,7 +11,7 @@ from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Case, Equilibria
-from kronbot.mechanics.static.equilibrium import Lost, Path, Paths, metric, touching
+from kronbot.mechanics.static.equilibrium import Ends, Lost, Path, Paths, metric, touching
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
@@ -47,11 +47,14 @@ def balanced(
 ) -> tuple[Array, Mapping[int, Unbalanced]]:
     """Equilibria (N, n) that points (N, n) lead to, by a trace of forces h and stiffness K, and those without, by row.
 
-    Each path starts at its point, where constraint forces hold the modal coordinates, and lets these fade; where it
-    ends on the way, at the equilibrium of statics, to which a growing load and no such forces lead. Where that path
-    ends, too, the point stays.
+    Each path starts where constraint forces hold the modal coordinates, and lets these fade: of straight beams at the
+    equilibrium of statics, to which a growing load leads, so that spin and force alone are left to balance; of others
+    at their point. Where a path ends on the way the other one of these starts is tried; where that one ends, too, the
+    point stays.
     """
     modal, still = sorted([*robot.flexible, *hung(robot)]), np.zeros((len(q), len(robot.joints)))
+    if not modal:
+        return q, {}
 
     def at(rows: Rows, q: Array) -> Mapping[str, Array]:
         return trace.of_some(rows).rows(q, qd[rows], qdd[rows], still[rows], force[rows])
@@ -61,20 +64,16 @@ def balanced(
         K = values["K"].reshape(len(q), robot.n, robot.n)[:, modal][:, :, modal]
         return (1 - share[:, None]) * held[rows] - values["h"][:, modal], K, K
 
-    every = np.arange(len(q))
-    held = at(every, q)["h"][:, modal]
+    sags = _sagging(robot, q)
+    straight = (q == robot.undeformed(q))[:, modal].all(axis=1)
     paths = Paths(balance, modal, metric(robot, modal, purpose), touching(robot, purpose))
-    ends = paths.follow(every, q, 0.0, 1.0)
-    for row in np.flatnonzero(ends.lost).tolist():
-        one = np.array([row])
-        start = _sagging(robot, q[row])
-        if start is not None:
-            held[one] = at(one, start[None])["h"][:, modal]
-            again = paths.follow(one, start[None], 0.0, 1.0)
-            if again.lost[0]:
-                held[one] = at(one, q[one])["h"][:, modal]
-            else:
-                ends.put(one, again)
+    held = np.zeros((len(q), len(modal)))
+    ends = Ends(q.copy(), np.zeros(len(q)), np.ones(len(q), dtype=bool))
+    # Of what is lost from everywhere the path from the point is told.
+    for start, chosen in ((sags.q, straight & ~sags.lost), (q, True), (sags.q, ~straight & ~sags.lost), (q, True)):
+        rows = np.flatnonzero(chosen & ends.lost)
+        held[rows] = at(rows, start[rows])["h"][:, modal]
+        ends.put(rows, paths.follow(rows, start[rows], 0.0, 1.0))
     lost = {
         row: Unbalanced(q[row], qd[row], force[row], paths.of(row), Lost(float(ends.shares[row]), ends.q[row]))
         for row in np.flatnonzero(ends.lost).tolist()
@@ -82,14 +81,11 @@ def balanced(
     return np.where(ends.lost[:, None], q, ends.q), lost
 
 
-def _sagging(robot: Robot, q: Array) -> Array | None:
-    """The equilibrium of statics at joints of q (n,), None where there is none."""
-    from kronbot.questions.statics import sag  # here, since few points need it
-
-    try:
-        return sag(robot, q)
-    except ComputationError:
-        return None
+def _sagging(robot: Robot, q: Array) -> Ends:
+    """The equilibria of statics under weight and elements at joints of q (N, n)."""
+    equilibria, joints, base = Equilibria(robot, schema.Statics()), list(robot.rigid), list(robot.base)
+    cases = [Case(each[joints], np.zeros(6), hung(robot), np.zeros(robot.n), each[base]) for each in q]
+    return equilibria.newton(equilibria.cases(cases))
 
 
 def let_go(robot: Robot, q: Array, joints: Sequence[int]) -> Array:
