@@ -203,8 +203,9 @@ class Parameters:
         if value.is_zero() or self._written_out:
             return value
         with self._structure.lock:
+            symbol, _ = self.modal.setdefault(name, (SX.sym(name), value))
             self._structure.computed.update([name] if computed else [])
-            return self.modal.setdefault(name, (SX.sym(name), value))[0]
+            return symbol
 
     def in_others(self, expression: SX) -> SX:
         """The expression without symbols for modal data."""
@@ -250,7 +251,7 @@ class Parameters:
 
     def _bind(self, literals: int, modal: int) -> tuple[Array, Array]:
         named = [math.nan if self.values[name] is None else self.values[name] for name in self.named]
-        base = np.array([*named, *self._structure.numbers[:literals]], dtype=float)
+        base = np.array([*named, *self._structure.values_of(literals)], dtype=float)
         return base, self._structure.modal_data(base, modal)
 
     def others(self, extent: tuple[int, int], used: Sequence[int], share: float, power: float = 1.0) -> Array:
@@ -345,6 +346,6 @@ class Parameters:
         key = place or (expression.text if value is None else f"{Fraction(value.rational)}+{Fraction(value.pi)}pi")
         with self._structure.lock:
             if key not in self.literals:
-                self._structure.numbers.append(evaluate(expression, {}))
+                self._structure.numbers[key] = evaluate(expression, {})
                 self.literals[key] = (SX.sym(f"number {len(self.literals)}"), expression)
             return self.literals[key][0]

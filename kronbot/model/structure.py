@@ -29,7 +29,8 @@ class Structure:
     def __init__(self, names: Definitions) -> None:
         self.named = {name: SX.sym(name) for name in names}
         self.literals: dict[Hashable, tuple[SX, Expression]] = {}
-        self.numbers: list[float] = []  # of the literals
+        # Of the literals; by key, since an interruption may come between the two.
+        self.numbers: dict[Hashable, float] = {}
         self.modal: dict[str, tuple[SX, SX]] = {}
         self.computed: set[str] = set()  # of the modal data
         # Angles with parameters and the quarter turns that they were folded to; numbers that were needed at once.
@@ -58,7 +59,7 @@ class Structure:
     ) -> Structure:
         """One with the same symbols and nothing traced, for other values that shape it so."""
         other = Structure({})
-        other.named, other.literals, other.numbers = self.named, dict(self.literals), list(self.numbers)
+        other.named, other.literals, other.numbers = self.named, dict(self.literals), dict(self.numbers)
         other.modal, other.angles, other.shaping = dict(self.modal), dict(angles), dict(shaping)
         other.zeros, other.computed = dict(zeros), set(self.computed)
         return other
@@ -73,6 +74,10 @@ class Structure:
         """Those of named parameters and of so many literals and modal data."""
         first, last = list(self.literals.values())[:literals], list(self.modal.values())[:modal]
         return [*self.named.values(), *(symbol for symbol, _ in first), *(symbol for symbol, _ in last)]
+
+    def values_of(self, literals: int) -> list[float]:
+        """Those of so many literals."""
+        return [self.numbers[key] for key in [*self.literals][:literals]]
 
     def in_order(self, literals: int, modal: int) -> list[int]:
         """Their places in an order that does not depend on which came first: by names, and where literals stand."""

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+import casadi
 import numpy as np
 import pytest
 from thinned import rare
@@ -295,6 +296,35 @@ def test_a_ctrl_c_that_is_swallowed_is_none_the_less(place, ask, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         ask(robot)
     assert met
+
+
+@pytest.mark.parametrize("ask", ["modes", "linearize", "statics", "dynamics"])
+def test_an_interruption_leaves_no_number_in_another_ones_place(ask, monkeypatch):
+    """Wherever it comes while symbols are made: asked again, and with other values, a robot answers like a fresh one."""
+    real, others = casadi.SX.sym, {"EI": 9.2e4}
+    fresh = kronbot.load("canadarm", order="1")
+    wanted = [getattr(each, ask)() for each in (fresh, fresh.with_parameters(**others))]
+    left, met = [0], []
+
+    def sym(*given):
+        left[0] -= 1
+        if left[0] == 0:
+            met.append(given[0])
+            raise KeyboardInterrupt
+        return real(*given)
+
+    monkeypatch.setattr(casadi.SX, "sym", staticmethod(sym))
+    for first in (1, 2, 3, 5, 8, 13, 21, 34):
+        robot = kronbot.load("canadarm", order="1")
+        left[0] = first
+        with contextlib.suppress(KeyboardInterrupt):
+            getattr(robot, ask)()
+        left[0] = 0
+        for each, right in zip((robot, robot.with_parameters(**others)), wanted, strict=True):
+            found = getattr(each, ask)()
+            for name, array in right.arrays.items():
+                np.testing.assert_array_equal(found.arrays[name].values, array.values)
+    assert any(name.startswith("number") for name in met) or ask != "modes"
 
 
 def test_the_current_folder_may_go(tmp_path, monkeypatch):
