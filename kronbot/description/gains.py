@@ -80,9 +80,11 @@ def filter_of(lines: Iterable[Line]) -> Filter:
         mistakes.append(header.mistake(f"no row {quote(missing[0])}: {_FILTER}", 1 + names.index(missing[0])))
     raise_all(mistakes)
 
+    columns = {name: i for i, name in reversed([*enumerate(names, 1)])}
+
     def mistake(name: str, message: str) -> Mistake:
-        column = next((i for i, each in enumerate(names, 1) if each in (name, SEEN + name, ROW + name)), 0)
-        return header.mistake(message, column)
+        own = (columns[each] for each in (name, SEEN + name, ROW + name) if each in columns)
+        return header.mistake(message, min(own, default=0))
 
     by_state = {name: dict(zip(names, found[name], strict=True)) for name in states}
 
@@ -106,9 +108,11 @@ def gains_of(lines: Iterable[Line]) -> Gains:
         mistakes.append(header.mistake(_FORM))
     raise_all(mistakes)
 
+    columns = {name: i for i, name in enumerate(names, 1)}
+
     def mistake(name: str, message: str) -> Mistake:
         row = places.get(f"{ROW}{name}")
-        return header.mistake(message, 1 + names.index(name)) if row is None else row.mistake(message)
+        return header.mistake(message, columns[name]) if row is None else row.mistake(message)
 
     joints = {name.removeprefix(ROW): row for name, row in found.items() if name != AT}
     by_state = {
@@ -153,9 +157,10 @@ def _changing(header: Line, rows: Sequence[Line]) -> Gains:
     first, *columns = zip(*numbers, strict=True)
     found = dict(zip(pairs, columns, strict=True))
 
+    ends = {end: i for i, pair in reversed([*enumerate(pairs, 1)]) for end in pair}
+
     def mistake(name: str, message: str) -> Mistake:
-        place = next((i for i, pair in enumerate(pairs, 1) if name in pair or ROW + name in pair), 0)
-        return header.mistake(message, place)
+        return header.mistake(message, min((ends[each] for each in (name, ROW + name) if each in ends), default=0))
 
     by_state = {name: {state: found[ROW + name, state] for state in states} for name in joints}
     torques = {name: found[ROW + name, TORQUE] for name in joints}
@@ -171,7 +176,8 @@ def _rows(
 ) -> tuple[dict[str, list[float]], dict[str, Line], list[Mistake]]:
     """Numbers of rows by name, where they stand, and mistakes: names that are none or stand twice, cells, columns."""
     names = header.cells[1:]
-    repeated = [i for i, name in enumerate(names) if name in names[:i]]
+    first = {name: i for i, name in reversed([*enumerate(names)])}
+    repeated = [i for i, name in enumerate(names) if first[name] < i]
     mistakes = [header.mistake(f"the column {quote(names[i])} stands here twice", i + 1) for i in repeated]
     found: dict[str, list[float]] = {}
     places: dict[str, Line] = {}

@@ -24,6 +24,7 @@ from kronbot.cli.output.files import FORMULAS, SUFFIXES
 from kronbot.compute.arrays import NamedArray
 from kronbot.library.robot import Robot
 from kronbot.questions.result import Result
+from kronbot.sweeps.tally import Tally
 
 NUMBERS = [suffix for suffix in SUFFIXES if suffix not in FORMULAS]
 EXAMPLES = {"convert": "arm.urdf", "statics": "piedboeuf", "schema": "-o", "init": "arm.yaml"} | {
@@ -309,6 +310,20 @@ def test_who_stops_reading_still_gets_the_picture(option, name, tmp_path, monkey
         reading.setattr(sys, "stdout", gone)
         assert run(["jacobian", "khang", option, name]) == 0
     assert (tmp_path / name).is_file() and f"wrote {name}" in capsys.readouterr().err
+
+
+def test_who_stops_reading_ends_a_sweep(monkeypatch, capsys):
+    """Of cases that go nowhere none is computed any more."""
+    read, written = os.pipe()
+    os.close(read)
+    computed, add = [], Tally.add
+    monkeypatch.setattr(Tally, "add", lambda tally, done: (computed.append(done.stop), add(tally, done)))
+    with open(written, "w") as gone, monkeypatch.context() as reading:
+        reading.setattr(sys, "stdout", gone)
+        line = "sweep jacobian khang --over qa=0:1:6000 --keep J_T[x,qa] --workers 1 --format csv"
+        assert run(line.split()) == 0
+    assert computed and computed[-1] < 3000
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ import kronbot
 from kronbot.cli.commands.sweep import QUESTIONS
 from kronbot.cli.input import cases
 from kronbot.cli.main import run
+from kronbot.description import limits
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import shown_path
 from kronbot.errors import StrangeValues
@@ -209,6 +210,17 @@ def test_mistakes_of_columns_of_cases_have_their_places(text, words, tmp_path, c
     (tmp_path / "cases.csv").write_bytes(text.encode(errors="surrogateescape"))
     assert run(["sweep", "modes", "khang", "--cases", str(tmp_path / "cases.csv"), *ONE]) == 2
     assert f"cases.csv:{words}" in capsys.readouterr().err
+
+
+def test_of_many_columns_that_are_none_the_first_are_told(tmp_path, capsys, monkeypatch):
+    """The others nobody looks at, one by one."""
+    (tmp_path / "cases.csv").write_text(f"{','.join(f'c{i}' for i in range(3000))}\n{','.join('1' * 3000)}\n")
+    asked, refused = [], cases.wrong_values
+    monkeypatch.setattr(cases, "wrong_values", lambda *given: asked.append(given[1]) or refused(*given))
+    assert run(["sweep", "modes", "khang", "--cases", str(tmp_path / "cases.csv"), *ONE]) == 2
+    told = capsys.readouterr().err
+    assert "cases.csv:1:1: " in told and "and more mistakes" in told
+    assert len(asked) == limits.MISTAKES + 1
 
 
 def test_mistakes_of_cases_in_the_robot_file_have_their_places(tmp_path, capsys):

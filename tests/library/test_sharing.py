@@ -300,7 +300,7 @@ def test_a_ctrl_c_that_is_swallowed_is_none_the_less(place, ask, monkeypatch):
 
 @pytest.mark.parametrize("ask", ["modes", "linearize", "statics", "dynamics"])
 def test_an_interruption_leaves_no_number_in_another_ones_place(ask, monkeypatch):
-    """Wherever it comes while symbols are made: asked again, and with other values, a robot answers like a fresh one."""
+    """Wherever it comes while symbols are made: asked again, also with other values, a robot is like a fresh one."""
     real, others = casadi.SX.sym, {"EI": 9.2e4}
     fresh = kronbot.load("canadarm", order="1")
     wanted = [getattr(each, ask)() for each in (fresh, fresh.with_parameters(**others))]

@@ -265,7 +265,7 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
         from kronbot.plots.page.pages import page
 
         save_page(out.view, page(result), out.open)
-    if swept.failed:
+    if swept.tally.failed:
         if given["strict"]:
             raise ComputationError(swept.tally.failures)
         tell(f"warning: {swept.tally.failures}")

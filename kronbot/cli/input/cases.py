@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
+from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from kronbot.cli.input.completion import STANDARD_INPUT
@@ -41,7 +42,8 @@ class Sheet:
 
         ``ask`` is the question about some of the columns.
         """
-        wrong = [each for name, column in self.columns.items() for each in wrong_values(ask, name, column, worded)]
+        found = (each for name, column in self.columns.items() for each in wrong_values(ask, name, column, worded))
+        wrong = [*islice(found, limits.MISTAKES + 1)]
         if not wrong:
             return error
         lines = self._lines({row for row, _, _ in wrong})
