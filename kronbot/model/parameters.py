@@ -344,8 +344,4 @@ class Parameters:
         if value is not None and value.pi == 0 and value.rational in ((0, 1) if place is None else (0,)):
             return SX(int(value.rational))
         key = place or (expression.text if value is None else f"{Fraction(value.rational)}+{Fraction(value.pi)}pi")
-        with self._structure.lock:
-            if key not in self.literals:
-                self._structure.numbers[key] = evaluate(expression, {})
-                self.literals[key] = (SX.sym(f"number {len(self.literals)}"), expression)
-            return self.literals[key][0]
+        return self._structure.literal(key, expression)

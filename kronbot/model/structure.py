@@ -12,7 +12,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from kronbot.description.expressions.expression import Expression
+from kronbot.description.expressions.expression import Expression, evaluate
 from kronbot.floats import Array
 
 Definitions = Mapping[str, Expression | None]
@@ -74,6 +74,14 @@ class Structure:
         """Those of named parameters and of so many literals and modal data."""
         first, last = list(self.literals.values())[:literals], list(self.modal.values())[:modal]
         return [*self.named.values(), *(symbol for symbol, _ in first), *(symbol for symbol, _ in last)]
+
+    def literal(self, key: Hashable, expression: Expression) -> SX:
+        """The symbol of a number, from now on."""
+        with self.lock:
+            if key not in self.literals:
+                self.numbers[key] = evaluate(expression, {})
+                self.literals[key] = (SX.sym(f"number {len(self.literals)}"), expression)
+            return self.literals[key][0]
 
     def values_of(self, literals: int) -> list[float]:
         """Those of so many literals."""
