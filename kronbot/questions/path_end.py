@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from kronbot.mechanics.static.equilibria import Case, Equilibria, Shares, whole
 from kronbot.mechanics.static.equilibrium import Lost, Path, metric
 from kronbot.mechanics.static.small import beyond_small, tips
 from kronbot.mechanics.static.static_model import PURPOSE
-from kronbot.mechanics.static.tangent import to_unit
+from kronbot.mechanics.static.tangent import SOFT, to_unit
 from kronbot.model.robot import Robot
 from kronbot.questions.elements import demand_directions
 
@@ -22,8 +22,9 @@ from kronbot.questions.elements import demand_directions
 ABSURD = 10.0
 # A share of the largest stiffness: less is none. And one of the way that is gone without any: less is rounding.
 LOOSE, MOVES = 1e-14, 1e-6
-# What nothing holds is loose further on, too (rad, m), on one side at least: on the other one may be a stop.
-ELSEWHERE = (0.37, -0.61)
+# What nothing holds is loose further on, too (rad, m), on one side at least: on the other one may be a stop. Each joint
+# is by a share of the one before it away: of equal ways some may happen to have no stiffness.
+ELSEWHERE, APART = (0.37, -0.61), 0.83
 
 
 def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpose: str) -> str:
@@ -56,32 +57,60 @@ def loose(equilibria: Equilibria, case: Case, lost: Lost, acting: Shares = whole
     of loads, as far as these are ``acting``, told with a cure; nothing where there are none.
     """
     robot, shares = equilibria.robot, acting(np.ones(1))
-    free = _loose(equilibria, case, lost.q, shares)
+    count, free = _loose(equilibria, case, lost.q, shares)
     if free:
         joints = list(case.torques)
         moved = np.repeat(lost.q[None], len(ELSEWHERE), axis=0)
-        moved[:, joints] += np.array(ELSEWHERE)[:, None]
-        free &= set[int]().union(*(_loose(equilibria, case, q, shares) for q in moved))
-    cure = (
-        "no torque has an angle of its own there; give angles in place of torques, or what holds: a spring, elements, "
+        moved[:, joints] += np.outer(ELSEWHERE, APART ** np.arange(len(joints)))
+        counts, others = zip(*(_loose(equilibria, case, q, shares) for q in moved), strict=True)
+        count, free = min(count, max(counts)), free & set[int]().union(*others)
+    if not free:
+        return []
+    told = (
+        f"{_in_words(robot, count, free)}: no torque has an angle of its own there; {_cure(count, free)} in place of "
     )
-    told = f"nothing holds {listing(joints_at(robot, sorted(free)))}: {cure}gravity"
-    return [told, *stops_ahead(robot, {place: case.torques[place] for place in sorted(free)})] if free else []
+    told += "torques, or what holds: a spring, elements, gravity"
+    return [told, *stops_ahead(robot, {place: case.torques[place] for place in sorted(free)})]
 
 
-def _loose(equilibria: Equilibria, case: Case, q: Array, shares: Array) -> set[int]:
-    """Places of joints with torques in the null space of the stiffness at q (n,), in which what yields in them moves
-    along."""
+def told_of_soft(equilibria: Equilibria, case: Case, q: Array) -> str:
+    """That there is no compliance at an equilibrium q (n,), in which a direction has no stiffness."""
+    count, free = _loose(equilibria, case, q, whole(np.ones(1)))
+    why = (
+        f"{_in_words(equilibria.robot, count, free)} there; {_cure(count, free)} in place of torques" if free else SOFT
+    )
+    return f"no compliance and stiffness are told: {why}"
+
+
+def _in_words(robot: Robot, count: int, places: Collection[int]) -> str:
+    """That so many directions, in which joints move by places of what torques act on, have no stiffness."""
+    names = listing(joints_at(robot, sorted(places)))
+    if count >= len(places):
+        return f"nothing holds {names}"
+    return f"nothing holds {'a direction' if count == 1 else f'{count} directions'} in which {names} move together"
+
+
+def _cure(count: int, places: Collection[int]) -> str:
+    if count >= len(places):
+        return "give angles"
+    return "give the angle of one of them" if count == 1 else f"give the angles of {count} of them"
+
+
+def _loose(equilibria: Equilibria, case: Case, q: Array, shares: Array) -> tuple[int, set[int]]:
+    """How many directions the null space of the stiffness at q (n,) has, and places of joints with torques in it, in
+    which what yields in them moves along."""
     cases = equilibria.cases([case])
     K = equilibria.stiffness(q[None], cases.loads, shares, cases.free)[1][0]
     U = to_unit(metric(equilibria.robot, cases.free, PURPOSE))
     try:
         _, values, rows = np.linalg.svd(all_finite(U @ K @ U.T))
     except np.linalg.LinAlgError:
-        return set()
+        return 0, set()
     ways = np.abs(rows[values <= LOOSE * values.max(initial=0.0)] @ U)
     moving = (ways > MOVES * ways.max(axis=1, initial=0.0, keepdims=True)).any(axis=0)
-    return {place for place, moves in zip(cases.free, moving, strict=True) if moves and place in case.torques}
+    return len(ways), {
+        place for place, moves in zip(cases.free, moving, strict=True) if moves and place in case.torques
+    }
 
 
 def joints_at(robot: Robot, places: Iterable[int]) -> list[str]:

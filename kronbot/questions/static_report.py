@@ -22,9 +22,10 @@ from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, Given, 
 from kronbot.mechanics.static.equilibrium import solved
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
-from kronbot.mechanics.static.tangent import NEGATIVE, Flags, Tangent
+from kronbot.mechanics.static.tangent import NEGATIVE, SOFT, Flags, Tangent
 from kronbot.model.floating import hung
 from kronbot.model.robot import Link, Robot
+from kronbot.questions import path_end
 from kronbot.questions.columns import REACTION, WRENCH, series_of_elements, units_of
 from kronbot.questions.elements import demand_directions, told_of_time
 from kronbot.questions.limits import told_of_pressing, told_of_rows
@@ -104,6 +105,11 @@ class Report:
         told = self.tangent.stability
         return told if self._scaled is None else np.where(self._scaled[1], NEGATIVE, told)
 
+    @property
+    def soft(self) -> Flags:
+        """Whether a direction has no stiffness."""
+        return np.char.endswith(self.stability, SOFT)
+
     @cached_property
     def J(self) -> Array:
         """Jacobians of the endpoint (N, 6, m) by the free coordinates, those of the tangent."""
@@ -171,10 +177,13 @@ def answer(
     summary |= held_base(robot)
     arrays: dict[str, NamedArray] = {}
     start: dict[str, dict[str, float]] = {}
-    if len(inquiry.cases) == 1:
+    # Of joints with torques alone: beams have stiffness in every direction, or no equilibrium.
+    soft = len(inquiry.cases) == 1 and len(report.cases.free) > len(solved.flexible) and report.soft[part.start]
+    if len(inquiry.cases) == 1 and not soft:
         yields = cache(lambda: yielding(report.tangent.K[part.start], report.J[part.start]))
         for name, values in (("compliance", lambda: yields().compliance), ("stiffness", lambda: yields().stiffness)):
             arrays[name] = later(name, values, DIRECTIONS, UNITS[name], DIRECTIONS)
+    if len(inquiry.cases) == 1:
         start = {"q": solved.by_name(q[0])}
 
     def numbers() -> dict[str, Scalar]:
@@ -183,11 +192,13 @@ def answer(
             held: dict[str, Scalar] = (
                 {"stability": word} if word.startswith("undecided") else {"stable": word == "stable"}
             )
-            return summary | held | {"yielding_directions": yields().directions}
+            return summary | held | ({} if soft else {"yielding_directions": yields().directions})
         return summary if report.linear else summary | _unstable(report.stability[part])
 
     demand_directions(solved, q)
     told = [*told_of_time(robot), *told_of_rows(solved, q), *told_of_pressing(solved, q, report.cases.free)]
+    if soft:
+        told.append(path_end.told_of_soft(report.equilibria, done[0], q[0]))
     if report.linear:
         told += told_of_contacts(solved, report.cases.straight[part], q)
     if start or not report.linear:  # that tells compliance or stability

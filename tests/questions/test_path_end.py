@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from robots_in_tests import model, run
 from thinned import rare
@@ -192,3 +193,42 @@ def test_a_start_without_stiffness_is_not_a_joint_that_nothing_holds():
         light.statics(q={"s": 1.5, "e": 0}, tau={"s": 0, "e": 0})
     held = light.statics(q={"s": 1.5, "e": 0.1}, tau={"s": 0, "e": 0})
     assert [held["angle.s"][0], held["angle.e"][0]] == pytest.approx([math.pi / 2] * 2, abs=1e-9)
+
+
+BALL = """
+kronbot: 1
+name: ball
+gravity: [0, 0, -9.81]
+links:
+  - {name: a, joint: {type: revolute, name: yaw}, pose: {rpy: [0, TILT, 0]}}
+  - {name: b, joint: {type: revolute, name: pitch}, pose: {rpy: [pi/2, 0, 0]}}
+  - name: head
+    joint: {type: revolute, name: roll}
+    pose: {rpy: [0, pi/2, 0]}
+    rigid: {mass: 2, com: [0.12, 0, 0], inertia: {Ixx: 0.004, Iyy: 0.01, Izz: 0.01}}
+"""
+
+
+@pytest.mark.parametrize("yaw", [0, 0.3])
+def test_a_head_that_turns_about_the_vertical_has_no_compliance(yaw):
+    """Its ball joint hangs: one direction, of two or three joints together, has no stiffness, whatever rounding is."""
+    robot = kronbot.loads(BALL.replace("TILT", "0.0157"))
+    free = {"yaw": 0, "pitch": 0, "roll": 0}
+    answer = robot.statics(q={"roll": -np.pi / 2, "yaw": yaw}, tau=free).settled()
+    assert not answer.arrays and "yielding_directions" not in answer.summary
+    assert answer.summary["stability"] == "undecided: a direction has no stiffness"
+    assert answer["endpoint.x"] == pytest.approx([0], abs=1e-9)
+    (told,) = (each for each in answer.warnings if each.startswith("no compliance"))
+    assert "nothing holds a direction in which yaw, " in told and "give the angle of one of them" in told
+    held = robot.statics(q={"roll": -np.pi / 2, "yaw": yaw}, tau={"pitch": 0, "roll": 0})
+    assert held.summary["stable"] and "compliance" in held.arrays
+
+
+def test_joints_that_gravity_holds_elsewhere_are_not_those_that_nothing_holds():
+    """At its horizontal arm a ball joint has no stiffness in any direction; about the vertical it never has one."""
+    robot = kronbot.loads(BALL.replace("TILT", "0"))
+    with pytest.raises(ComputationError, match="nothing holds yaw: "):
+        robot.statics(tau={"yaw": 0, "pitch": 0, "roll": 0})
+    with pytest.raises(ComputationError, match="no stable path .* try other angles"):
+        robot.statics(tau={"pitch": 0, "roll": 0})
+    assert robot.statics(tau={"pitch": 0, "roll": 0}, q={"roll": -1.2}).summary["stable"]

@@ -23,7 +23,7 @@ Index = npt.NDArray[np.int_]
 # A skew part below this share of K, and an eigenvalue below it, are rounding.
 SKEW, ZERO = 1e-10, 1e-13
 FLUTTER = "undecided: moments in space have no potential, and beams may flutter without losing stiffness"
-SOFT = "undecided: a direction has no stiffness"
+SOFT = "a direction has no stiffness"
 NEGATIVE = "undecided: a joint has a negative compliance"
 
 
@@ -51,7 +51,9 @@ class Tangent:
         soft = np.abs(values[..., 0]) <= ZERO * np.abs(values).max(axis=-1)
         skew = ~self._symmetric
         return np.select(
-            [skew & ~self._upright, skew, soft, values[..., 0] > 0], ["unstable", FLUTTER, SOFT, "stable"], "unstable"
+            [skew & ~self._upright, skew, soft, values[..., 0] > 0],
+            ["unstable", FLUTTER, f"undecided: {SOFT}", "stable"],
+            "unstable",
         )
 
     @cached_property
