@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from threading import RLock
 from typing import ClassVar
 
@@ -16,6 +16,9 @@ from kronbot.description.expressions.expression import Expression, evaluate
 from kronbot.floats import Array
 
 Definitions = Mapping[str, Expression | None]
+# For want of the memory that a first exception of C++ takes the C library ends the process: here there is enough.
+with suppress(RuntimeError):
+    casadi.Sparsity(-1, 1)
 
 
 class Structure:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kronbot.plots.style import GREY, entitle, number_ticks, readable, short, stroke
+from kronbot.questions.noise import without_rounding
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
@@ -62,6 +64,12 @@ class Diagram:
 
     title: str
     curves: Sequence[Curve]
+
+
+def without_still(series: Mapping[str, npt.NDArray[Any]], places: Collection[str]) -> dict[str, npt.NDArray[Any]]:
+    """The columns, 0 where all of one is rounding beside its family: of a curve that is none every number is drawn."""
+    clean = without_rounding(series, ROUNDING, places)
+    return {name: each if clean[name].any() else clean[name] for name, each in series.items()}
 
 
 def diagrams(title: str, curves: Sequence[Curve], least: float = 0.0) -> list[Diagram]:

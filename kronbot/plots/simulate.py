@@ -18,7 +18,6 @@ from kronbot.plots.panels import kind
 from kronbot.plots.style import Picture, drawn
 from kronbot.questions.columns import columns_of_simulate
 from kronbot.questions.commanded import commanded
-from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
 
 BALANCE = "balance"
@@ -63,7 +62,7 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
     Those that are there.
     """
     told = result.series
-    result = replace(result, series=without_rounding(told, curves.ROUNDING, robot.coordinates))
+    result = replace(result, series=curves.without_still(told, robot.coordinates))
     series = result.series
     wanted, controllers = commanded(robot, series["t"]), drives(robot).controllers
     strays, above = list[Curve](), list[str]()

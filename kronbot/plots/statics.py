@@ -18,11 +18,10 @@ from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.build import at_order
 from kronbot.plots import arms, loads, stills, style
 from kronbot.plots.arms import View
-from kronbot.plots.curves import ROUNDING, level
+from kronbot.plots.curves import ROUNDING, level, without_still
 from kronbot.plots.style import GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
 from kronbot.questions.columns import places_in_statics
 from kronbot.questions.given_columns import given_columns
-from kronbot.questions.noise import without_rounding
 from kronbot.questions.static_report import Inquiry
 from kronbot.questions.statics import at_orders
 from kronbot.records import dataclass
@@ -189,7 +188,7 @@ def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> dict[str
     agree to rounding are named in the title.
     """
     results = {
-        order: replace(each, series=without_rounding(series, ROUNDING, robot.coordinates))
+        order: replace(each, series=without_still(series, robot.coordinates))
         for order, each in results.items()
         for series in ({**each.series, **_sagged(robot, order, each)},)
     }

@@ -48,6 +48,8 @@ def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpo
 def way(equilibria: Equilibria, case: Case) -> str:
     """What grows along the path of a case that has ended: loads where joints are held, behind that torques."""
     if case.torques and not equilibria.newton(equilibria.cases([replace(case, torques={})])).lost[0]:
+        if set(case.torques) <= {*equilibria.robot.base}:
+            return "way from the forces that hold the base to none"
         return "way from the torques that hold these angles to those that are given"
     return "way from the forces that hold the start to none" if case.start.any() else "load"
 

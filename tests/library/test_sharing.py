@@ -327,6 +327,29 @@ def test_an_interruption_leaves_no_number_in_another_ones_place(ask, monkeypatch
     assert any(name.startswith("number") for name in met) or ask != "modes"
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are others elsewhere")
+@pytest.mark.parametrize("spare", [2, 4, 6, 8, 10, 12])
+def test_want_of_memory_in_a_first_answer_is_an_error(spare):
+    """Of the library: the first exception of C++ wants memory itself, without which the process had ended."""
+    script = f"""
+import resource, kronbot
+robot = kronbot.load("torso")
+with open("/proc/self/status") as file:
+    (size,) = (int(line.split()[1]) << 10 for line in file if line.startswith("VmSize"))
+resource.setrlimit(resource.RLIMIT_AS, (size + ({spare} << 20), -1))
+try:
+    robot.linearize()
+except kronbot.errors.Starved as error:
+    print("starved")
+"""
+    told = {"OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=os.environ | told, timeout=PATIENCE
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "starved\n", "")
+
+
 def test_the_current_folder_may_go(tmp_path, monkeypatch):
     """Of a robot from a relative path, too: it knows where it was read."""
     (tmp_path / "gone").mkdir()

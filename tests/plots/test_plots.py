@@ -50,7 +50,7 @@ from kronbot.plots import (  # noqa: E402
 )
 from kronbot.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.plots import simulate as simulation  # noqa: E402
-from kronbot.plots.curves import Curve  # noqa: E402
+from kronbot.plots.curves import Curve, without_still  # noqa: E402
 from kronbot.plots.frequency_response import Response  # noqa: E402
 from kronbot.plots.page.robot import Shown  # noqa: E402
 from kronbot.plots.panels import WORDS, kind  # noqa: E402
@@ -1693,3 +1693,12 @@ def test_designs_are_drawn(picture, unpaid):
     demand_sound(figure)
     times, sizes = figure.axes[0].lines[0].get_data()
     assert np.column_stack([times, sizes]) == pytest.approx(shaper["impulses"])
+
+
+def test_curves_that_are_no_rounding_are_drawn_with_all_their_numbers():
+    """A small one beside a large one: near its zeros nothing is cut off. What is rounding all along is 0."""
+    t = np.linspace(0, 1, 101)
+    series = {"t": t, "q1": np.cos(t), "q2": 1e-10 * np.sin(9 * t) ** 4, "q3": 1e-13 * t}
+    found = without_still(series, ["q1", "q2", "q3"])
+    np.testing.assert_array_equal(found["q2"], series["q2"])
+    assert not found["q3"].any() and (found["q1"] == series["q1"]).all()
