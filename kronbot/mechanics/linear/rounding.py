@@ -61,7 +61,7 @@ class Entries:
             {name: each[rows] for name, each in both.items()} for rows in (slice(count), slice(count, None))
         )
         three = np.array([both[name] for name in "MDK"])
-        dusty = _with_dust(three[:, :count], three[:, count:])
+        dusty = _with_dust(three[:, :count], three[:, count:], values.get(FED))
         return Entries(trace, points, values, known | dict(zip("MDK", dusty, strict=True)))
 
     @cached_property
@@ -249,11 +249,13 @@ def _changes(trace: Trace, points: Sequence[Array], pairs: int) -> tuple[Array, 
     return A, turned, left
 
 
-def _with_dust(rows: Array, errors: Array) -> Array:
+def _with_dust(rows: Array, errors: Array, fed: Array | None) -> Array:
     """Errors (3, N, ...) of M, D, K, those of entries that are nothing beside others of their row or column at least as
     large as these: rounding that is the same at all points near by. Their diagonal is never beside others.
 
-    What is large is told in units in which all coordinates have the same inertia, whatever their own are.
+    So are entries of K that are nothing beside its largest one, opposite exact zeros, as no force of a potential is,
+    but for gains of a file (``fed``). What is large is told in units in which all coordinates have the same inertia,
+    whatever their own are.
     """
     size, E = (_square(np.concatenate(part)) for part in (np.abs(rows), errors))
     inertia = np.maximum(*(part[: len(part) // 3].diagonal(axis1=1, axis2=2) for part in (size, E)))
@@ -263,7 +265,13 @@ def _with_dust(rows: Array, errors: Array) -> Array:
     units = np.concatenate([np.sqrt(inertia)] * 3)
     alike = size / (units[:, :, None] * units[:, None, :])
     beside = np.maximum(alike.max(axis=2, keepdims=True, initial=0.0), alike.max(axis=1, keepdims=True, initial=0.0))
-    dust = (alike <= ROUNDING * beside) & ~np.eye(size.shape[1], dtype=bool)
+    lone = (size + E).swapaxes(1, 2) == 0
+    lone &= alike <= ROUNDING * beside.max(axis=(1, 2), keepdims=True, initial=0.0)
+    lone[: 2 * len(lone) // 3] = False
+    if fed is not None:
+        n = math.isqrt(fed[0].size // 2)
+        lone[2 * len(lone) // 3 :, :n, :n] &= fed.reshape(len(fed), n, 2 * n)[:, :, :n] == 0
+    dust = ((alike <= ROUNDING * beside) | lone) & ~np.eye(size.shape[1], dtype=bool)
     return np.asarray(np.where(dust, np.maximum(E, size), E).reshape(errors.shape))
 
 
