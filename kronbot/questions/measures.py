@@ -186,7 +186,8 @@ def _told_of_unknown(left: Residual, times: Array) -> list[str]:
     slow, told, watched = left.slow, "residual_amplitude is left out: ", float(times[-1] - times[0])
     if slow and watched < ENOUGH * 2 * math.pi / slow:
         period = 2 * math.pi / slow
-        enough = rounded(float(times[0]) + ENOUGH * period)
+        # One that is written as the run's own duration is none: there is more beside that swings or creeps.
+        enough = rounded(float(times[0]) + max(ENOUGH * period, watched + period))
         return [
             f"{told}behind the motion the endpoint swings once in about {rounded(period)} s, and {watched:.3g} s do "
             f"not tell how far; a duration of {enough} s may (explain measures)"

@@ -34,7 +34,7 @@ HASTENED, ROOMY, SPEED = 4, 1.1, 0.4
 # Limits of what is not found are told where they are passed by more than this share, by a motion that is nearly one.
 TOO_FAR, NEARLY = 1e-3, 1e-2
 # Limits are drawn in by more than they were passed, and by at most this share of what is between them.
-DRAWN, MOST_DRAWN = 1.5, 0.1
+DRAWN, MOST_DRAWN, LEFT = 1.5, 0.1, 0.25
 Passed = Mapping[str, float]
 
 
@@ -208,7 +208,7 @@ class Search:
                 with met.polled(), met.at_work(lambda: "interrupted in a step of the search that did not end in time"):
                     if mesh == 0:
                         before = self._first(arms, replace(wanted, whenever=wish.whenever), near, moved, robot)
-                        wanted = _passing(wanted, before)
+                        whole = wanted = _passing(wanted, before)
                     if mesh > 0 or wish.whenever:
                         before = self._collocated(arms, wanted, intervals, before, moved)
             except Interrupted as error:
@@ -224,9 +224,11 @@ class Search:
                 finer += 1
             if _within(missed, passed):
                 return
-            efforts = [passed.get(f"torque.{joint.name}", 0.0) for joint in robot.joints]
-            wanted = _tighter(wanted, efforts, [passed[name] for name in wish.limits])
-            intervals *= 2 if missed > ARRIVED or max(passed.values(), default=0.0) > MOST_DRAWN else 1
+            refined = missed > ARRIVED or max(passed.values(), default=0.0) > MOST_DRAWN
+            share, wide = (LEFT, whole) if refined else (1.0, wanted)  # finer ones pass less
+            efforts = [share * passed.get(f"torque.{joint.name}", 0.0) for joint in robot.joints]
+            wanted = _tighter(wide, efforts, [share * passed[name] for name in wish.limits])
+            intervals *= 2 if refined else 1
         _refuse(wish, missed, passed, found.plan.intervals)
 
     def _first(self, arms: Sequence[Arm], wanted: Wanted, near: Plan | None, wish: Wish, robot: Robot) -> Plan:

@@ -748,3 +748,23 @@ def test_parts_that_stand_twice_are_written_once():
     meanings, left = trees.shared(roots, iter((a, b)))
     assert meanings == [(a, x + y), (b, sin(a))]
     assert left == [a * b + 2, b, x, a**2]
+
+
+def test_numbers_of_shapes_that_cancel_leave_no_rounding():
+    """Of a beam with two shapes and a payload, in M of order 2; what is small by itself stays."""
+    text = """
+kronbot: 1
+name: flap
+gravity: [0, -9.81, 0]
+parameters: {EI: 3e3}
+links:
+  - name: flap
+    joint: {type: revolute, name: hinge}
+    pose: {rpy: [0, 0, pi/2]}
+    flexible: {mass: 60, length: 2, EI: {z: EI}, modes: {v: 2}, shape: clamped-free}
+    payload: {mass: 5}
+"""
+    written = str(kronbot.loads(text).symbolic(short=True).dynamics().arrays["M"].values)
+    assert "X1" in written and not re.search(r"[0-9]e-1[0-9]", written)
+    small = kronbot.loads(text.replace("mass: 5", "mass: 1e-17")).symbolic(short=True).dynamics().arrays["M"].values
+    assert re.search(r"e-1[67]|10\*\*-?1[67]|/1000000000000", str(small))

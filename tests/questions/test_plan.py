@@ -1163,3 +1163,22 @@ def test_rows_that_no_simulation_has_judged_tell_of_limits_on_the_way(monkeypatc
         Robot(model(limited)).plan({"q1": 0.9}, duration=3, drive="motion")
     told = [each for each in error.value.partial.warnings if "beyond its limit of -0.01" in each]
     assert told and "no simulation has judged" in " ".join(error.value.partial.warnings)
+
+
+@pytest.mark.slow
+def test_the_shortest_time_uses_what_rates_allow():
+    """Limits that a coarse mesh passes by much are not drawn in as far for finer ones."""
+    robot = kronbot.loads("""
+kronbot: 1
+name: wave-flap
+gravity: [0, -9.81, 0]
+links:
+  - name: flap
+    joint: {type: revolute, name: hinge, damping: 120, spring: {stiffness: 4000, rest: 0}}
+    pose: {rpy: [0, 0, pi/2]}
+    flexible: {mass: 60, length: 2, EI: {z: 3e3}, modes: {v: 2}, shape: clamped-free, damping: {ratio: 0.02}}
+    payload: {mass: 5}
+""")
+    given = {"shortest": True, "effort_limits": {"hinge": (-900, 900)}, "limits": {"hinge_dot": (-1, 1)}}
+    plan = robot.plan({"hinge": 0.2}, **given)
+    assert 0.95 < np.abs(plan["hinge_dot"]).max() <= 1 + 1e-5

@@ -23,10 +23,10 @@ Nested = list[tuple[Number, Factors, "Nested | None"]]
 FIELD = 16
 HALF = 1 << (FIELD - 1)
 MASK = (1 << FIELD) - 1
-# Past this an entry is left as it stands: nobody reads a formula of 20,000 terms.
-MOST_TERMS = 20_000
-# Largest number of products of terms in one multiplication.
-MOST_PRODUCTS = 500_000
+# Past these an entry is left as it stands: nobody reads a formula of 20,000 terms; products in one multiplication.
+MOST_TERMS, MOST_PRODUCTS = 20_000, 500_000
+# What rounding leaves of numbers of mode shapes that cancel: twos in its denominator, and a share of these.
+TWOS, CANCELLED = 1 << 30, 2.0**-44
 
 
 class Unfinished(Exception):
@@ -270,7 +270,8 @@ class Basis(Clock):
 
 def _add(polynomial: Polynomial, monomial: int, coefficient: Number) -> None:
     total = polynomial.get(monomial, 0) + coefficient
-    if total:
+    twos = total.denominator & -total.denominator
+    if total and (twos < TWOS or abs(float(total)) > CANCELLED * abs(float(coefficient))):
         polynomial[monomial] = total
     else:
         polynomial.pop(monomial, None)
