@@ -190,7 +190,7 @@ class Search:
                 raise
 
     def _search(self, robots: Sequence[Robot], wish: Wish, near: Plan | None) -> None:
-        """Halve intervals, or draw limits in, until all arms arrive within them: a motion first, where torques follow."""
+        """Halve intervals, or draw limits in, until all arms arrive within them: a motion first for torques of one."""
         moved = replace(wish, follows=True, least="change") if wish.least == "nearest" else wish
         met, robot, arms = self.met, robots[0], list[Arm]()
         for each in robots:
