@@ -298,7 +298,7 @@ def test_a_ctrl_c_that_is_swallowed_is_none_the_less(place, ask, monkeypatch):
     assert met
 
 
-@pytest.mark.parametrize("ask", ["modes", "linearize", "statics", "dynamics"])
+@pytest.mark.parametrize("ask", ["modes", rare("linearize"), rare("statics"), rare("dynamics")])
 def test_an_interruption_leaves_no_number_in_another_ones_place(ask, monkeypatch):
     """Wherever it comes while symbols are made: asked again, also with other values, a robot is like a fresh one."""
     real, others = casadi.SX.sym, {"EI": 9.2e4}
