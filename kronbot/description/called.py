@@ -18,7 +18,10 @@ Class = TypeVar("Class", bound=type)
 # Where the library has what is no argument of a question, though an option of its command.
 _ELSEWHERE = {
     **dict.fromkeys(("motion", "step", "period"), "linearize_along() is about a motion, the file's or with_motion()'s"),
-    **dict.fromkeys(("symbolic", "style", "short", "shared", "cse", "seconds"), "symbolic() has formulas"),
+    **dict.fromkeys(
+        ("symbolic", "style", "short", "shared", "cse", "seconds"),
+        "formulas are those of robot.symbolic(), as robot.symbolic().jacobian()",
+    ),
     **dict.fromkeys(("plot", "panels", "pair", "view", "open"), "plot() and view() are those of the answer"),
     **dict.fromkeys(("order", "parameters", "set"), "load() has these"),
     **dict.fromkeys(("real", "prefix", "header"), "c() of what is exported has these"),

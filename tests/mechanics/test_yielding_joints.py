@@ -343,7 +343,10 @@ def test_a_followed_joint_with_a_hyphen_wants_quotes():
     )
     with pytest.raises(kronbot.errors.DescriptionError) as error:
         kronbot.loads("kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n" + links)
-    assert "unknown joint 'fore'; names with hyphens stand in quotes: 'q-fore'" in str(error.value)
+    cure = "follows: \"'q-fore' - j2\""
+    assert f"unknown joint 'fore'; names with hyphens stand in quotes of their own: {cure}" in str(error.value)
+    head = "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n"
+    assert kronbot.loads(head + links.replace('follows: "q-fore - j2"', cure)).joints == ("q-fore", "j2")
     with pytest.raises(kronbot.errors.DescriptionError, match="'2' names no joint that 'j3' could follow"):
         kronbot.loads(
             "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n" + links.replace("q-fore - j2", "2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set
 from graphlib import CycleError, TopologicalSorter
 
@@ -98,7 +99,10 @@ def couplings(joints: dict[str, View], parameters: Set[str]) -> set[str]:
         if not names:
             view.refuse(f"{quote(text)} names no joint that {quote(name)} could follow")
         broken = [joint for joint in sorted(joints) if "-" in joint and joint in text and joint not in names]
-        cure = f"; names with hyphens stand in quotes: '{broken[0]}'" if broken else ""
+        whole = "|".join(map(re.escape, sorted(broken, key=len, reverse=True)))
+        # Those that YAML takes for its own around the whole are none of the text.
+        cured = re.sub(whole, lambda found: f"'{found[0]}'", text)
+        cure = f'; names with hyphens stand in quotes of their own: follows: "{cured}"' if broken else ""
         for other in sorted(names - joints.keys()):
             view.refuse(f"unknown joint {quote(other)}{cure or view.report.guess(other, joints)}")
     try:
