@@ -20,7 +20,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("motion", "step", "period"), "linearize_along() is about a motion, the file's or with_motion()'s"),
     **dict.fromkeys(
         ("symbolic", "style", "short", "shared", "cse", "seconds"),
-        "formulas are those of robot.symbolic(), as robot.symbolic().jacobian()",
+        "symbolic() has formulas, by the same questions: symbolic().jacobian()",
     ),
     **dict.fromkeys(("plot", "panels", "pair", "view", "open"), "plot() and view() are those of the answer"),
     **dict.fromkeys(("order", "parameters", "set"), "load() has these"),
