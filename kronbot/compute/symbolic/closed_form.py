@@ -18,16 +18,9 @@ from sympy.core.cache import clear_cache
 from sympy.printing.printer import Printer
 
 from kronbot.compute.symbolic import naming, printers, trees, writing
-from kronbot.compute.symbolic.instructions import (
-    FLOAT_DENOMINATOR,
-    expressions,
-    literal_value,
-    operations,
-    rational,
-    unrounded,
-)
+from kronbot.compute.symbolic.instructions import expressions, literal_value, operations, rational, unrounded
 from kronbot.compute.symbolic.polynomials import Reader
-from kronbot.compute.symbolic.simplification import Nested, Number, Unfinished, unbounded
+from kronbot.compute.symbolic.simplification import FLOAT_DENOMINATOR, Nested, Number, Unfinished, unbounded
 from kronbot.compute.symbolic.trees import Probe
 from kronbot.errors import Argument, ComputationError
 from kronbot.model.parameters import Parameters

@@ -12,7 +12,7 @@ import sympy
 from sympy import Expr
 
 from kronbot.compute.symbolic import trees
-from kronbot.compute.symbolic.simplification import Number, unbounded
+from kronbot.compute.symbolic.simplification import FLOAT_DENOMINATOR, Number, unbounded
 from kronbot.description.expressions.expression import Expression, evaluate, exact
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, ComputationError
@@ -25,8 +25,6 @@ SIMPLE_DENOMINATOR = 1000
 ROUNDED, SIMPLE_FRACTION = 16, 10**6
 # Another number is written as the shortest decimal so many units from it.
 SHORTENED = 2
-# Twos in the denominator of a coefficient that only a number of the mode shapes brings in.
-FLOAT_DENOMINATOR = 1 << 30
 # Powers of literals up to this are exact fractions, e.g. 1.05**40.
 EXACT_POWER = 1000
 

@@ -25,8 +25,8 @@ HALF = 1 << (FIELD - 1)
 MASK = (1 << FIELD) - 1
 # Past these an entry is left as it stands: nobody reads a formula of 20,000 terms; products in one multiplication.
 MOST_TERMS, MOST_PRODUCTS = 20_000, 500_000
-# What rounding leaves of numbers of mode shapes that cancel: twos in its denominator, and a share of these.
-TWOS, CANCELLED = 1 << 30, 2.0**-44
+# Twos in the denominator of what only numbers of mode shapes bring in; the share of them that rounding leaves.
+FLOAT_DENOMINATOR, CANCELLED = 1 << 30, 2.0**-44
 
 
 class Unfinished(Exception):
@@ -271,7 +271,7 @@ class Basis(Clock):
 def _add(polynomial: Polynomial, monomial: int, coefficient: Number) -> None:
     total = polynomial.get(monomial, 0) + coefficient
     twos = total.denominator & -total.denominator
-    if total and (twos < TWOS or abs(float(total)) > CANCELLED * abs(float(coefficient))):
+    if total and (twos < FLOAT_DENOMINATOR or abs(float(total)) > CANCELLED * abs(float(coefficient))):
         polynomial[monomial] = total
     else:
         polynomial.pop(monomial, None)
