@@ -7,12 +7,15 @@ importing, those in CasADi. So a fork waits until they are between two questions
 from __future__ import annotations
 
 import os
+import sys
 from threading import Condition, get_ident
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from kronbot.errors import Failure
-from kronbot.system.interruption import OwnErrors
+from kronbot.system.handlers import OwnErrors
 
+# inspect.CO_GENERATOR, which takes longer to import than a robot.
+_GENERATOR = 0x20
 # Longest time (s) that a fork waits.
 PATIENCE = 2.0
 BESIDE = (
@@ -26,31 +29,34 @@ class _Gate:
 
     def __init__(self) -> None:
         self.free = Condition()
-        self.depths: dict[int, int] = {}
+        # How deep each thread is, and in which frame it began.
+        self.depths: dict[int, tuple[int, FrameType]] = {}
         self.forking: int | None = None
         self.shut = False
 
-    def enter(self, depth: int) -> int:
-        """Deeper by so much; how deep it was."""
+    def enter(self, depth: int, frame: FrameType) -> bool:
+        """Deeper by so much, in a frame; whether the thread was at work."""
         me = get_ident()
         with self.free:
             while self.forking not in (None, me) and me not in self.depths:
                 self.free.wait(PATIENCE)
-            was = self.depths.get(me, 0)
-            self.depths[me] = was + depth
-        return was
+            was, began = self.depths.get(me, (0, frame))
+            # What a signal has ended just as it began, or ended, may be there still.
+            within = was > 0 and _lasts(began)
+            self.depths[me] = (was + depth, began) if within else (depth, frame)
+        return within
 
     def leave(self, depth: int | None) -> int:
         """Back by a depth, or all the way; how deep it was."""
         me = get_ident()
         with self.free:
-            was = self.depths.get(me, 0)
-            if depth is None or was <= depth:
+            was, began = self.depths.get(me, (0, None))
+            if depth is None or was <= depth or began is None:
                 self.depths.pop(me, None)
                 if self.forking is not None:  # nobody waits for anything else
                     self.free.notify_all()
             else:
-                self.depths[me] = was - depth
+                self.depths[me] = was - depth, began
         return was
 
     def others(self) -> bool:
@@ -73,6 +79,14 @@ class _Gate:
         self.depths = {me: self.depths[me]} if me in self.depths else {}
 
 
+def _lasts(frame: FrameType) -> bool:
+    """Whether a frame is among those of this thread; of a generator, which is in turn, that is not told."""
+    here: FrameType | None = sys._getframe(1)
+    while here is not None and here is not frame:
+        here = here.f_back
+    return here is frame or bool(frame.f_code.co_flags & _GENERATOR)
+
+
 _gate = _Gate()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_gate.before, after_in_parent=_gate.in_parent, after_in_child=_gate.in_child)
@@ -88,16 +102,23 @@ class AtWork:
     def __enter__(self) -> None:
         if _gate.shut:
             raise Failure(BESIDE)
-        self._errors = None if _gate.enter(1) else OwnErrors()
-        if self._errors is not None:
-            self._errors.__enter__()
+        self._errors = None
+        try:
+            if not _gate.enter(1, sys._getframe(1)):
+                self._errors = OwnErrors()
+                self._errors.__enter__()
+        except BaseException:
+            _gate.leave(None)
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _gate.leave(1)
-        if self._errors is not None:
-            self._errors.__exit__()
+        try:
+            if self._errors is not None:
+                self._errors.__exit__()
+        finally:
+            _gate.leave(1 if self._errors is None else None)
 
 
 class Aside:
@@ -110,4 +131,4 @@ class Aside:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._depth:
-            _gate.enter(self._depth)
+            _gate.enter(self._depth, sys._getframe(1))

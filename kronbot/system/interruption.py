@@ -15,9 +15,8 @@ import os
 import sys
 import time
 from _thread import RLock
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import compress
 from types import FrameType
 from typing import NoReturn
 
@@ -26,7 +25,6 @@ from kronbot.system.platform import host
 # Each with the time (s) within which a second one is the same request; nobody types so fast.
 REPEATS: dict[int, float] = {signal.SIGINT: 0.1, **host.ENDING}
 SIGNALS = tuple(REPEATS)
-_ALL = tuple(signal.valid_signals())
 # What a shell adds to the number of the signal that ended a process.
 ENDED = 128
 # Time (s) that the work has to end by itself after a Ctrl-C; the process ends within a second.
@@ -190,7 +188,8 @@ class Interruptions(list[int]):
             raise KeyboardInterrupt from None
 
 
-_met = Interruptions()
+# What the process has met in the question, or the command, that is being answered.
+MET = Interruptions()
 
 
 def handle(handler: Callable[[int, FrameType | None], object] | int) -> None:
@@ -216,65 +215,37 @@ def interruptions(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[Interru
     if threading.current_thread() is not threading.main_thread():
         yield Interruptions()
         return
-    if any(signal.getsignal(number) == _met.note for number in SIGNALS):
-        yield _met
+    if any(signal.getsignal(number) == MET.note for number in SIGNALS):
+        yield MET
         return
-    _met.forget()
+    MET.forget()
     before = {number: signal.getsignal(number) for number in _wanted(signals)}
     for number in before:
-        signal.signal(number, _met.note)
+        signal.signal(number, MET.note)
     try:
-        yield _met
+        yield MET
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        surely(lambda: set_handlers(before))
 
 
-class OwnErrors:
-    """What a handler of signals raises in here (a time limit by SIGALRM) comes through as itself.
-
-    CasADi makes a nameless RuntimeError of it, as of a Ctrl-C, and what tries another way after that would hide it.
-    """
-
-    def __enter__(self) -> None:
-        import threading
-
-        here = _ALL if threading.current_thread() is threading.main_thread() else ()
-        self._heard = {
-            number: _Heard(handler)
-            for number in compress(here, map(callable, map(signal.getsignal, here)))
-            if (handler := signal.getsignal(number)) != _met.note and not isinstance(handler, _Heard)
-        }
-        for number, note in self._heard.items():
-            signal.signal(number, note)
-
-    def __exit__(self, *_: object) -> None:
-        for number, note in self._heard.items():
-            if signal.getsignal(number) is note:  # it may have set another one
-                signal.signal(number, note.handler)
-        if self._heard and _met.raised:
-            error = _met.raised[0]
-            _met.raised.clear()
-            raise error
+def set_handlers(handlers: Mapping[int, object]) -> None:
+    """Of signals by their numbers."""
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
-class _Heard:
-    """A handler of signals, and a note of what it raises."""
-
-    def __init__(self, handler: Callable[[int, FrameType | None], object]) -> None:
-        self.handler = handler
-
-    def __call__(self, number: int, frame: FrameType | None) -> None:
-        try:
-            self.handler(number, frame)
-        except BaseException as error:
-            _met.raised.append(error)
-            raise
+def surely(do: Callable[[], object]) -> None:
+    """Do what can be done twice, to its end also where a handler of signals raises in between."""
+    try:
+        do()
+    except BaseException:
+        do()
+        raise
 
 
 def leave(number: int, *_: object) -> NoReturn:
     """End the process as one that a signal has ended, whatever it is doing. Also a handler of signals."""
-    end(_met.doing(), ENDED + number)
+    end(MET.doing(), ENDED + number)
 
 
 def end_unfinished() -> str:
@@ -306,7 +277,7 @@ def leave_answered(code: int) -> NoReturn:
 
 def leave_twice_interrupted() -> NoReturn:
     """End the process where a second signal came while the first was being answered."""
-    leave(_met[0])
+    leave(MET[0])
 
 
 def leave_in_time() -> None:
@@ -326,7 +297,7 @@ def leave_in_time() -> None:
             sys.__unraisablehook__(unraisable)
 
     sys.unraisablehook = print_unless_interrupted
-    _met.pipe = pipe = host.Channel()
+    MET.pipe = pipe = host.Channel()
     signal.set_wakeup_fd(pipe.writing, warn_on_full_buffer=False)
 
     def watch() -> None:
@@ -341,7 +312,7 @@ def leave_in_time() -> None:
             if number == _ANSWERED:
                 waiting.clear()
             elif number == _OVER:
-                waiting.append((time.monotonic() + PATIENCE, _met[0]))
+                waiting.append((time.monotonic() + PATIENCE, MET[0]))
             elif number in SIGNALS and not again(number):
                 patience = PATIENCE if number == signal.SIGINT else UNATTENDED
                 waiting.append((time.monotonic() + patience, number))

@@ -675,14 +675,14 @@ def test_no_thread_to_be_had(monkeypatch):
 
     monkeypatch.setattr("threading.Thread.start", refuse)
     monkeypatch.setattr("sys.unraisablehook", sys.unraisablehook)
-    monkeypatch.setattr(interruption._met, "pipe", None)
+    monkeypatch.setattr(interruption.MET, "pipe", None)
     before = signal.set_wakeup_fd(-1)
     try:
         interruption.leave_in_time()
         assert len(refused) == 1
     finally:
         awake = signal.set_wakeup_fd(before)
-    assert awake == interruption._met.pipe.writing
+    assert awake == interruption.MET.pipe.writing
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -759,6 +759,7 @@ def test_what_is_written_beside_an_answer_does_not_want_a_reader(tmp_path):
     assert "wrote fitted.yaml" in done.stderr
     assert "times what sigma says" in done.stderr
     assert (tmp_path / "fitted.yaml").read_text().count("l: 0.7845") == 1
+    assert "beside a copy belong" in shell("$K robots canadarm | true").stderr
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -35,7 +35,9 @@ from kronbot.errors import (
     ShapeError,
     UsageError,
 )
-from kronbot.system.interruption import OwnErrors, interruptions
+from kronbot.system.forking import AtWork
+from kronbot.system.handlers import OwnErrors
+from kronbot.system.interruption import MET, interruptions
 
 THREADS = 4
 TURNING = "qa: {type: cycloidal, rate: 1, half_period: 1}"
@@ -259,6 +261,44 @@ def test_what_a_handler_raises_comes_through(limit):
         pytest.fail("it goes on")
     with OwnErrors():
         pass
+
+
+def test_a_ctrl_c_as_a_question_begins_or_ends_hides_no_later_one(monkeypatch):
+    """At every line of that: afterwards another one, which the work loses, is KeyboardInterrupt."""
+    lines, place = 0, 0
+    monkeypatch.setattr(MET, "raised", [])
+
+    def at_place(frame, event, _):
+        nonlocal lines
+        if event == "call":
+            return at_place if frame.f_code.co_filename != __file__ else None
+        lines += event == "line"
+        if lines == place and event == "line":
+            signal.raise_signal(signal.SIGINT)
+        return at_place
+
+    def work():
+        with AtWork():
+            pass
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        while place <= lines:
+            lines, place = 0, place + 1
+            tracing = sys.gettrace()
+            sys.settrace(at_place)
+            try:
+                work()
+            except KeyboardInterrupt:
+                pass
+            finally:
+                sys.settrace(tracing)
+            with pytest.raises(KeyboardInterrupt), AtWork(), contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            work()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert place > 50
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,7 @@ interruption.PATIENCE = interruption.UNATTENDED = 2
 
 def slow(result, known=render.WRITERS[".json"]):
     os.write(sys.stdout.fileno(), b".")
-    while not interruption._met:
+    while not interruption.MET:
         time.sleep(0.01)
     os.write(sys.stdout.fileno(), b"1")
     sys.stdin.read(1)
