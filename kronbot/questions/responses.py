@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kronbot.mechanics.linear.responses import frequencies, how_long, in_time, transfer
+from kronbot.floats import rounded
+from kronbot.mechanics.linear.responses import A_PERIOD, frequencies, how_long, in_time, transfer
 from kronbot.mechanics.linear.state_space import StateSpace
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import units_of
@@ -50,10 +51,14 @@ def with_response(answer: Result, kind: str, duration: float | None) -> Result:
         values = [part for each in found for part in (np.abs(each), phase(each))]
     else:
         time = how_long(poles) if duration is None else duration
-        over, rows = in_time(model, time, kind == "impulse")
+        over, rows, hidden = in_time(model, time, kind == "impulse")
         values = [*rows.transpose(2, 1, 0).reshape(-1, len(over))]
         if kind == "impulse" and model.D.any():
             told.append("outputs that feel an input at once feel its impulse, too: that is left out at t = 0")
+        if hidden:
+            each, shown = hidden / (2 * np.pi), 1.8 * np.pi / hidden * (len(over) - 1) / A_PERIOD
+            apart = f"is too fast for rows that are {over[1]:.3g} s apart"
+            told.append(f"a vibration of about {each:.3g} Hz {apart}: a duration of {rounded(shown)} s shows it")
     series, named = dict(zip(names, [over, *values], strict=True)), units_of_columns(robot, kind, outputs, inputs)
     summary = {"response": kind, **answer.summary}
     return replace(answer, series=series, units=named, summary=summary, warnings=told)

@@ -12,7 +12,7 @@ import click
 
 from kronbot.cli.input import options
 from kronbot.cli.input.completion import shipped
-from kronbot.cli.output.files import tell
+from kronbot.cli.output.files import heard, tell
 from kronbot.errors import UsageError
 from kronbot.version import __version__
 
@@ -42,7 +42,8 @@ def robots(name: str | None, style: str, quiet: bool) -> None:
     if style != "table":
         raise UsageError(f"--format {style} is for the list: leave out NAME to get it")
     text, needed = _file(name)
-    click.echo(text, nl=False)
+    with heard():
+        click.echo(text, nl=False)
     if needed:
         tell(f"{name}: beside a copy belong {', '.join(needed)}")
 

@@ -276,7 +276,7 @@ def output_options(
         "open": option("--open", is_flag=True, help="Show the page of --view in the browser."),
         "pair": option(
             "--pair", metavar="OUTPUT,INPUT", callback=_pair,
-            help="With --plot: of the frequency response; default: the first pair.",
+            help="With --plot: of the response that is drawn; default: the first pair.",
         ),
     }  # fmt: skip
     if report:

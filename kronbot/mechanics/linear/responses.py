@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
-from kronbot.floats import Array, decimals
+from kronbot.floats import Array, all_finite, decimals
 from kronbot.mechanics.linear.state_space import StateSpace
 
 EPS = float(np.finfo(float).eps)
@@ -24,6 +24,10 @@ CLOSER = np.logspace(-4, -1, 13)
 ON_THE_POLE = 1e-9
 # Rows in time; so many time constants of what decays or grows most slowly, within so many of the longest periods.
 ROWS, CONSTANTS, PERIODS = 1000, 7.0, (2.0, 40.0)
+# More rows where vibrations want so many a period that swing by this share of a response; at most so many, and numbers.
+A_PERIOD, SHARE, MOST, NUMBERS = 10, 0.02, 20_000, 250_000
+# Errors of eigenvectors, in units of rounding.
+ERRORS = 1e3
 # Real parts below this share of a pole are rounding.
 STILL = 1e-9
 
@@ -63,33 +67,67 @@ def how_long(poles: Complex) -> float:
     moving = poles[np.abs(poles) > 0]
     if not moving.size:
         return 1.0
-    rates, slowest = np.abs(moving.real), float(np.abs(moving).min())
+    rates, swinging = np.abs(moving.real), moving[moving.imag != 0]
     rates = rates[rates > STILL * np.abs(moving)]
     unstable = moving.real[moving.real > STILL * np.abs(moving)]
     rate = unstable.max() if unstable.size else rates.min() if rates.size else np.inf
-    least, most = (count * 2 * np.pi / slowest for count in PERIODS)
+    least = PERIODS[0] * 2 * np.pi / np.abs(swinging).min() if swinging.size else 0.0
+    most = PERIODS[1] * 2 * np.pi / np.abs(moving).min()
     return float(CONSTANTS / rate if unstable.size else np.clip(CONSTANTS / rate, least, most))
 
 
-def in_time(model: StateSpace, duration: float, impulse: bool) -> tuple[Array, Array]:
-    """Times (N,) and outputs (N, outputs, inputs) after a unit step of every input at t = 0, or an impulse.
+def in_time(model: StateSpace, duration: float, impulse: bool) -> tuple[Array, Array, float]:
+    """Times (N,) and outputs (N, outputs, inputs) after a unit step of every input at t = 0, or an impulse, and the
+    frequency (rad/s) of the fastest vibration in these for which a largest number of rows is not enough, or 0.
 
     The impulse itself that an output feels through D is left out. Raises ComputationError where numbers overflow.
     """
+    values, count = _rows(model, duration, impulse, ROWS), ROWS
+    turns = duration * A_PERIOD / (2 * np.pi)
+    fast = _fast(model, np.ptp(values, axis=0), impulse, ROWS / turns)
+    shown = fast[fast * turns <= min(MOST, NUMBERS // max(1, model.D.size))]
+    if shown.size:
+        count = int(np.ceil(shown.max() * turns))
+        values = _rows(model, duration, impulse, count)
+    (end,), denominator = decimals(duration)
+    times = np.array([end * row / (count * denominator) for row in range(count + 1)])
+    return times, values, float(fast.max(initial=0.0)) if fast.size > shown.size else 0.0
+
+
+def _fast(model: StateSpace, sizes: Array, impulse: bool, beyond: float) -> Array:
+    """Frequencies (rad/s) above ``beyond`` of vibrations in responses of such ``sizes`` (outputs, inputs).
+
+    Of a pole s with x' = A x there, A V = V diag(s), a response has C v w^T B exp(s t), w^T the row of V^-1, to a step
+    that over s: half a swing later a pair has brought it to the other side by twice the size of it then.
+    """
+    poles, V = np.linalg.eig(all_finite(model.A))
+    fast = poles.imag > beyond
+    if not fast.any():
+        return np.zeros(0)
+    W = np.linalg.pinv(all_finite(V))[fast]
+    s, shapes = poles[fast], model.C @ V[:, fast]
+    back = 2 * np.exp(np.pi * np.minimum(s.real, 0) / s.imag) / (1.0 if impulse else np.abs(s))
+    swings = np.abs(shapes)[:, :, None] * (np.abs(W @ model.B) * back[:, None])
+    largest = (np.abs(model.C) @ np.abs(V[:, fast]))[:, :, None] * (np.abs(W) @ np.abs(model.B) * back[:, None])
+    seen = (swings > np.maximum(SHARE * sizes[:, None, :], ERRORS * EPS * largest)).any(axis=(0, 2))
+    return np.asarray(s.imag[seen])
+
+
+def _rows(model: StateSpace, duration: float, impulse: bool, count: int) -> Array:
+    """Outputs (count + 1, outputs, inputs) at times that are evenly apart."""
     from scipy.linalg import expm  # here, since it takes a quarter of a second
 
     n, inputs = model.B.shape
-    h = duration / ROWS
+    h = duration / count
     whole = np.zeros((n + inputs, n + inputs))
     whole[:n] = np.hstack([model.A, model.B]) * h
     whole = np.asarray(expm(whole))
     step, forced = whole[:n, :n], whole[:n, n:]
-    x, states = model.B.copy() if impulse else np.zeros((n, inputs)), np.empty((ROWS + 1, n, inputs))
-    for row in range(ROWS + 1):
+    x, states = model.B.copy() if impulse else np.zeros((n, inputs)), np.empty((count + 1, n, inputs))
+    for row in range(count + 1):
         states[row] = x
         x = step @ x if impulse else step @ x + forced
     values = model.C @ states + (0.0 if impulse else model.D)
     if not np.isfinite(values).all():
         raise ComputationError(f"the response overflows in {duration:g} s: ask for a shorter duration")
-    (end,), denominator = decimals(duration)
-    return np.array([end * row / (ROWS * denominator) for row in range(ROWS + 1)]), values
+    return np.asarray(values)
