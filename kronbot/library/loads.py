@@ -38,9 +38,10 @@ def on_beams(robot: Robot, distributed: Loads | None) -> list[tuple[str, list[fl
 def _named(loads: Loads | None, word: str) -> list[tuple[str, object]]:
     if not arguments.is_list(loads):
         return [] if loads is None else list(arguments.pairs(loads, word).items())
-    pairs = [arguments.entries(each, word) for each in arguments.entries(loads, word)]
+    found = arguments.entries(loads, word)
+    pairs = [arguments.entries(each, word) if arguments.is_list(each) else [] for each in found]
     if any(len(pair) != 2 for pair in pairs):
-        raise UsageError(Argument(word), ": pairs of a name and its numbers are wanted")
+        raise UsageError(Argument(word), ": pairs of a name and its numbers are wanted, like [('name', [0, 0, -10])]")
     return [(arguments.text(name, word), row) for name, row in pairs]
 
 

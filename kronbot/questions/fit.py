@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError
 from kronbot.model.robot import Robot
+from kronbot.questions.fitting.answers import SHORTER
 from kronbot.questions.fitting.inquiry import Inquiry
 from kronbot.questions.fitting.report import report
 from kronbot.questions.fitting.search import Search
@@ -41,10 +42,11 @@ def _fit(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None], met:
         error = Interrupted(f"interrupted after {search.evaluations} evaluations; the best so far is told")
     if error is None and search.found.promised:
         share = f"{100 * search.found.promised:.3g} %"
+        none, shorter = (f", as {search.beyond}", f"{SHORTER}, or ") if search.beyond else ("", "")
         error = ComputationError(
             f"the search ended where derivatives and answers disagree: by derivatives a step takes {share} off "
-            "chi_square, but answers there are no better, or there are none; what is told is the best so far, whose "
-            "standard errors mean nothing; give ", Argument("parameters"), " other values",
+            f"chi_square, but answers there are no better, or there are none{none}; what is told is the best so far, "
+            f"whose standard errors mean nothing; {shorter}give ", Argument("parameters"), " other values",
         )  # fmt: skip
     elif error is None and not search.found.converged:
         most = search.inquiry.steps

@@ -430,7 +430,11 @@ def test_derivatives_that_disagree_with_answers_are_told(held, monkeypatch):
 @pytest.mark.parametrize(
     ("sigma", "again", "cure"),
     [
-        ({}, np.inf, "answers end at values where a search begins; give parameters values"),
+        (
+            {},
+            np.inf,
+            "no answer at values where a search begins in rows 1, .*; give parameters values",
+        ),
         ({}, 1e200, "too large for sums of squares at values where a search begins; give parameters values"),
         ({"q": 1e-3, "arm": 1e-3}, 1e200, "are too large: give larger ones to sigma$"),
     ],
@@ -447,6 +451,30 @@ def test_squares_that_overflow_are_told_with_the_cure_for_what_was_given(held, m
     monkeypatch.setattr(Search, "run", run)
     with np.errstate(all="ignore"), pytest.raises(ComputationError, match=cure):
         robot.fit(table, question="simulate", estimate="m", sigma=sigma)
+
+
+def test_rows_beyond_a_contact_that_end_a_search_are_told():
+    """A lid that a spring opens, searched for from a damper that keeps it from its stop: without these rows it ends."""
+    robot = kronbot.loads("""
+kronbot: 1
+name: lid
+gravity: [0, 0, 0]
+parameters: {c: 6}
+links:
+  - name: lid
+    joint: {type: revolute, name: h, damping: c, limits: [-1, 1], stops: {stiffness: 5e4},
+            spring: {stiffness: 60, rest: 1.5}}
+    pose: {}
+    rigid: {mass: 9, com: [0.5, 0, 0], inertia: {Izz: 1}}
+""")
+    run = robot.simulate(duration=0.5, step=0.01)
+    free = int(np.argmax(run["h"] > 1))
+    table = {"t": run["t"][: free + 2], "h": run["h"][: free + 2]}
+    slow = robot.with_parameters(c=9)
+    with pytest.raises(ComputationError, match="are none, as in row.* stop.*; leave rows of a record out from"):
+        slow.fit(table, question="simulate", estimate="c")
+    found = slow.fit({name: each[:free] for name, each in table.items()}, question="simulate", estimate="c")
+    assert found.at["parameters"]["c"] == pytest.approx(6, rel=1e-4)
 
 
 def test_contacts_and_runaways_are_refused(planar):

@@ -538,8 +538,9 @@ def test_several_loads_on_one_frame_are_pairs():
     once = loaded(ROWS).statics(q={"q1": 0.3}, loads={"a": [0, 0.5, 0]})
     twice = loaded(ROWS).statics(q={"q1": 0.3}, loads=[("a", [0, 0.25, 0]), ("a", [0, 0.25, 0])])
     np.testing.assert_allclose(twice["a.v1"], once["a.v1"], rtol=1e-12)
-    with pytest.raises(UsageError, match="^loads: pairs of a name and its numbers are wanted$"):
-        loaded(ROWS).statics(loads=[("a", [0, 1, 0], "b")])
+    for strange in (("a", [0, 1, 0], "b"), "a=0,1,0", {"a": [0, 1, 0]}):
+        with pytest.raises(UsageError, match=r"^loads: pairs of a name and its numbers are wanted, like \[\('name'"):
+            loaded(ROWS).statics(loads=[strange])
 
 
 def test_the_first_case_without_equilibrium_is_named_though_others_are_solved_beside_it():

@@ -15,6 +15,9 @@ from kronbot.model.variation import Variation
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.records import dataclass
 
+# A cure where stops or tendons begin to act, with which derivatives are others.
+SHORTER = "leave rows of a record out from the first such one on"
+
 
 class Answers(Protocol):
     """What a question says at measured rows for any values of the parameters, less what is measured there."""
@@ -113,19 +116,28 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
     what is traced.
     """
     errors = answers.errors(start)
-    lost = np.flatnonzero((~np.isfinite(errors) & ~np.isnan(told.measured)).any(axis=1))
-    if len(lost):
-        rows = listing(str(row) for row in told.rows[lost])
-        said = f"no answer with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}{answers.reason}"
-        nearer = "give ", Argument("parameters"), " values that are nearer"
-        if answers.reason:
-            cure = "leave rows of a record out from the first such one on, or, where what was measured is not so, "
-            raise ComputationError(said, "; ", cure, *nearer)
-        raise ComputationError(said, "; ", *nearer, ", or leave such rows out")
+    demand_answers(errors, told, answers.reason, "with the first values of the parameters")
     J = answers.jacobian(start)  # after which all traces are there
     demand_derivatives(J, variation.names)
     variation.demand_shapeless()
     return errors, J
+
+
+def lost(errors: Array, told: Sorted, reason: str) -> str:
+    """The rows whose errors (N, columns) are none though something was measured, and the reason; empty without one."""
+    places = np.flatnonzero((~np.isfinite(errors) & ~np.isnan(told.measured)).any(axis=1))
+    rows = listing(str(row) for row in told.rows[places])
+    return f"in row{'s' * (len(places) > 1)} {rows}{reason}" if len(places) else ""
+
+
+def demand_answers(errors: Array, told: Sorted, reason: str, where: str) -> None:
+    """Raise ComputationError where a row has no answer at values of the parameters that are told ``where``."""
+    if rows := lost(errors, told, reason):
+        nearer = "give ", Argument("parameters"), " values that are nearer"
+        cure = (SHORTER, ", or, where what was measured is not so, ", *nearer)
+        raise ComputationError(
+            f"no answer {where} {rows}; ", *(cure if reason else (*nearer, ", or leave such rows out"))
+        )
 
 
 def demand_derivatives(J: Array, names: Sequence[str]) -> None:

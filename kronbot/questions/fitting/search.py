@@ -18,7 +18,7 @@ from kronbot.mechanics.estimation.losses import counted
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
-from kronbot.questions.fitting.answers import Answers, begun, demand_derivatives
+from kronbot.questions.fitting.answers import Answers, begun, demand_answers, demand_derivatives, lost
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.differentiated import differentiated
 from kronbot.questions.fitting.dynamics import DynamicAnswers
@@ -76,7 +76,7 @@ class Search:
 
     ``slopes`` are the last values at which derivatives of the errors were asked for, and these; ``meant`` asks about
     units of inputs, where a search ends with poor errors. ``estimates`` are what was found, on bounds exactly,
-    but where errors tell it ``apart`` from these.
+    but where errors tell it ``apart`` from these. ``beyond`` are rows without an answer where it was told why.
     """
 
     robot: Robot
@@ -92,6 +92,7 @@ class Search:
     meant: list[str] = field(default_factory=list)
     best: tuple[float, Array] | None = None
     evaluations: int = 0
+    beyond: str = ""
     found: Fit = field(init=False)
     tried: list[tuple[float, bool]] = field(default_factory=list)
     _known: tuple[Fit, Knowledge] | None = None
@@ -164,8 +165,7 @@ class Search:
         sigma, prior = bool(self.inquiry.sigma), bool(self.inquiry.beliefs.informed.any())
         nearer = "; give ", Argument("parameters"), " values that are nearer, or leave such rows out"
         begins = "at values where a search begins"
-        if not np.isfinite(self.answers.errors(self.slopes[0])[self.present]).all():
-            return ComputationError(f"answers end{self.answers.reason} {begins}", *nearer)
+        demand_answers(self.answers.errors(self.slopes[0]), self.told, self.answers.reason, begins)
         if not sigma and not prior:
             return ComputationError(
                 f"errors, or their derivatives, are too large for sums of squares {begins}", *nearer
@@ -182,7 +182,10 @@ class Search:
             found = np.full(len(weights), np.inf)
             with suppress(np.linalg.LinAlgError):  # of a matrix that the first values make regular
                 if np.isfinite(values).all():  # which those of a step from numbers too far apart are not
-                    found = self.answers.errors(values)[present] * weights
+                    everywhere = self.answers.errors(values)
+                    found = everywhere[present] * weights
+                    if self.answers.reason:
+                        self.beyond = lost(everywhere, self.told, self.answers.reason)
             self.evaluations += 1
             self.progress(1 - 0.93**self.evaluations)
             cost = float(found @ found)
