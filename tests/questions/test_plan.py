@@ -1176,9 +1176,9 @@ links:
   - name: flap
     joint: {type: revolute, name: hinge, damping: 120, spring: {stiffness: 4000, rest: 0}}
     pose: {rpy: [0, 0, pi/2]}
-    flexible: {mass: 60, length: 2, EI: {z: 3e3}, modes: {v: 2}, shape: clamped-free, damping: {ratio: 0.02}}
+    flexible: {mass: 60, length: 2, EI: {z: 1e3}, modes: {v: 1}, shape: clamped-free, damping: {ratio: 0.02}}
     payload: {mass: 5}
 """)
     given = {"shortest": True, "effort_limits": {"hinge": (-900, 900)}, "limits": {"hinge_dot": (-1, 1)}}
     plan = robot.plan({"hinge": 0.2}, **given)
-    assert 0.95 < np.abs(plan["hinge_dot"]).max() <= 1 + 1e-5
+    assert 0.98 < np.abs(plan["hinge_dot"]).max() <= 1 + 1e-5

@@ -15,7 +15,8 @@ from kronbot.mechanics.linear.state_space import StateSpace
 EPS = float(np.finfo(float).eps)
 Complex = npt.NDArray[np.complex128]
 
-# Points of the grid of frequencies; fewer where the model is large: each costs the solution of a system of its size.
+# Points of the grid of frequencies; fewer where the model is large: each costs the solution of a system of its size, a
+# row in time the product of its matrix with the states.
 POINTS, FEWEST, WORK = 600, 60, 3e9
 # The grid goes on by this factor below the slowest pole and above the fastest, and closes in on each by these shares.
 MARGIN = 10.0
@@ -85,7 +86,8 @@ def in_time(model: StateSpace, duration: float, impulse: bool) -> tuple[Array, A
     values, count = _rows(model, duration, impulse, ROWS), ROWS
     turns = duration * A_PERIOD / (2 * np.pi)
     fast = _fast(model, np.ptp(values, axis=0), impulse, ROWS / turns)
-    shown = fast[fast * turns <= min(MOST, NUMBERS // max(1, model.D.size))]
+    most = min(MOST, NUMBERS // max(1, model.D.size), WORK / max(1, model.A.size * model.B.shape[1]))
+    shown = fast[fast * turns <= most]
     if shown.size:
         count = int(np.ceil(shown.max() * turns))
         values = _rows(model, duration, impulse, count)
@@ -123,11 +125,11 @@ def _rows(model: StateSpace, duration: float, impulse: bool, count: int) -> Arra
     whole[:n] = np.hstack([model.A, model.B]) * h
     whole = np.asarray(expm(whole))
     step, forced = whole[:n, :n], whole[:n, n:]
-    x, states = model.B.copy() if impulse else np.zeros((n, inputs)), np.empty((count + 1, n, inputs))
-    for row in range(count + 1):
-        states[row] = x
+    x, values = model.B.copy() if impulse else np.zeros((n, inputs)), np.empty((count + 1, *model.D.shape))
+    for row in values:
+        np.matmul(model.C, x, out=row)
         x = step @ x if impulse else step @ x + forced
-    values = model.C @ states + (0.0 if impulse else model.D)
+    values += 0.0 if impulse else model.D
     if not np.isfinite(values).all():
         raise ComputationError(f"the response overflows in {duration:g} s: ask for a shorter duration")
-    return np.asarray(values)
+    return values
