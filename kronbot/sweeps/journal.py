@@ -68,7 +68,8 @@ class Journal:
         try:
             descriptor = target.folder.open(name, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            if error.errno in (errno.EISDIR, errno.ELOOP):  # a folder, or a link
+            there = target.folder.found(name)
+            if error.errno in (errno.EISDIR, errno.ELOOP) or (there is not None and not host.own(there)):
                 raise Failure(f"{place} {_FOREIGN}") from None
             raise Failure(f"{place}: {said(error)}") from None
         made = cls(target.folder, name, descriptor, list(hidden))
