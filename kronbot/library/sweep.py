@@ -87,7 +87,7 @@ class Sweep:
 
     def __getstate__(self) -> dict[str, object]:
         """With the rows where all of them are computed; else another process computes its own."""
-        return {name: each for name, each in vars(self).items() if name != "kept_chunks" or self.tally.complete}
+        return {name: each for name, each in vars(self).items() if name != "_kept" or self.tally.complete}
 
     def __repr__(self) -> str:
         """What is asked, and the columns of the answer."""
@@ -97,7 +97,7 @@ class Sweep:
         """In a notebook the table, where it is computed; what is asked before."""
         from kronbot.plots import notebook
 
-        if self.tally.complete and "kept_chunks" in vars(self):
+        if self.tally.complete and "_kept" in vars(self):
             return notebook.of_result(self.result())
         ends = [(each.names, each.size, each.at(np.array([0, each.size - 1]))) for each in self.task.cases.factors]
         title = f"sweep {self.task.question} of {self.robot.model.name}, {len(self)} cases"
@@ -128,11 +128,14 @@ class Sweep:
             for row in output.rows(done):
                 yield dict(zip(header, row, strict=False))
 
-    @cached_property
+    @property
     def kept_chunks(self) -> Iterable[Done]:
-        """The same, remembered for whoever asks again."""
-        # Of a copy: processes end as soon as nobody holds the sweep, which would hold itself by its own generator.
-        return Remembered(replace(self).chunks())
+        """The same, remembered for whoever asks again; what was interrupted begins anew."""
+        known: Remembered | None = vars(self).get("_kept")
+        if known is None or known.interrupted:
+            # Of a copy: processes end as soon as nobody holds the sweep, which would hold itself by its own generator.
+            known = vars(self)["_kept"] = Remembered(replace(self).chunks())
+        return known
 
     def chunks(self) -> Iterator[Done]:
         """The rows as text, many cases at a time, in the order of the cases; the file is there after the last.

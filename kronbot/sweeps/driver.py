@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from threading import Lock
 
-from kronbot.errors import UsageError
+from kronbot.errors import Interrupted, UsageError
 from kronbot.records import dataclass
 from kronbot.sweeps.engines.interface import Engine, Lost
 from kronbot.sweeps.work import Done, Task
@@ -171,6 +171,11 @@ class Remembered:
         self._coming, self._there = chunks, list[Done]()
         self._error: BaseException | None = None
         self._turn = Lock()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a Ctrl-C has ended them."""
+        return isinstance(self._error, KeyboardInterrupt | Interrupted)
 
     def __reduce__(self) -> tuple[object, ...]:
         """What is there, of chunks that have all come."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 # What is below the module signal, which makes an enumeration of every answer: forty at each question.
 import _signal as signal  # type: ignore[import-not-found]
-from collections.abc import Callable
 from itertools import compress
-from types import FrameType
 
-from kronbot.system.interruption import MET, set_handlers, surely
+from kronbot.system.interruption import MET, Heard, set_handlers, surely
 
 _ALL = tuple(signal.valid_signals())
 
@@ -26,7 +24,7 @@ class OwnErrors:
         # Each has its own list: what one leaves that was interrupted as it ended is nobody's.
         raised: list[BaseException] = []
         self._heard = {
-            number: _Heard(handler, raised)
+            number: Heard(handler, raised)
             for number in compress(here, map(callable, map(signal.getsignal, here)))
             if (handler := signal.getsignal(number)) != MET.note
         }
@@ -50,17 +48,3 @@ class OwnErrors:
         MET.raised, heard = self._outer, self._heard.items()
         # The program may have set another one.
         set_handlers({number: note.handler for number, note in heard if signal.getsignal(number) is note})
-
-
-class _Heard:
-    """A handler of signals, and a note of what it raises."""
-
-    def __init__(self, handler: Callable[[int, FrameType | None], object], raised: list[BaseException]) -> None:
-        self.handler, self.raised = handler, raised
-
-    def __call__(self, number: int, frame: FrameType | None) -> None:
-        try:
-            self.handler(number, frame)
-        except BaseException as error:
-            self.raised.append(error)
-            raise

@@ -215,6 +215,11 @@ def interruptions(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[Interru
     if threading.current_thread() is not threading.main_thread():
         yield Interruptions()
         return
+    if of_program(signal.SIGINT) not in (signal.default_int_handler, signal.SIG_DFL, signal.SIG_IGN, None, MET.note):
+        own = Interruptions()  # the program has other plans; what it raises is noted
+        own.raised = MET.raised
+        yield own
+        return
     if any(signal.getsignal(number) == MET.note for number in SIGNALS):
         yield MET
         return
@@ -226,6 +231,29 @@ def interruptions(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[Interru
         yield MET
     finally:
         surely(lambda: set_handlers(before))
+
+
+class Heard:
+    """A handler of signals, and a note of what it raises."""
+
+    def __init__(self, handler: Callable[[int, FrameType | None], object], raised: list[BaseException]) -> None:
+        self.handler, self.raised = handler, raised
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Handle the signal. Raises what the handler does."""
+        try:
+            self.handler(number, frame)
+        except BaseException as error:
+            self.raised.append(error)
+            raise
+
+
+def of_program(number: int) -> object:
+    """The handler of a signal that the program has set."""
+    handler = signal.getsignal(number)
+    while isinstance(handler, Heard):
+        handler = handler.handler
+    return handler
 
 
 def set_handlers(handlers: Mapping[int, object]) -> None:

@@ -246,6 +246,31 @@ def test_a_time_limit_within_a_run(limit, solver):
     assert kronbot.load("khang").jacobian([0.1]).arrays  # nothing is left of it
 
 
+def test_a_program_that_handles_ctrl_c_does():
+    """By a note of its own, or an error: neither is put aside by a question that keeps what there is."""
+    robot, met = kronbot.load("khang"), []
+
+    def stops(number, frame):
+        raise TimedOut("mine")
+
+    def asked():
+        return robot.simulate(0.02, 0.01, progress=lambda share: share and not met and signal.raise_signal(2))
+
+    before = signal.signal(signal.SIGINT, lambda *_: met.append(1))
+    try:
+        assert asked().summary["complete"] and met == [1]
+        met.clear()
+        signal.signal(signal.SIGINT, stops)
+        with pytest.raises(TimedOut, match="^mine$"):
+            asked()
+        assert signal.getsignal(signal.SIGINT) is stops
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with pytest.raises(Interrupted):
+            asked()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_what_a_handler_raises_comes_through(limit):
     """Whatever is made of it: another error, nothing, an end of one piece of the work."""
     with pytest.raises(TimedOut), OwnErrors(), OwnErrors(), contextlib.suppress(RuntimeError):

@@ -12,7 +12,7 @@ from thinned import rare
 import kronbot
 from kronbot.compute.native import policy
 from kronbot.compute.native.compiling import COMPILERS
-from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.errors import ComputationError, Interrupted, KronbotError, UsageError
 from kronbot.mechanics.motion.one_step import Abreast
 from kronbot.sweeps.work import Case
 
@@ -58,12 +58,34 @@ def test_plans_of_many_cases(tmp_path, monkeypatch):
     assert [row["error"] for row in hurried] == [told]
 
 
+def test_a_sweep_that_was_interrupted_begins_anew(arm):
+    """Of what has failed otherwise the error is remembered, and nothing computed again."""
+    left, told = [3], []
+
+    def progress(share):
+        told.append(share)
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+
+    swept = arm.sweep("modes", over={"EI": "20:40:9"}, workers=1, progress=progress)
+    with pytest.raises(Interrupted, match="interrupted after . of 9 cases"):
+        list(swept)
+    assert [row["case"] for row in swept] == list(range(1, 10)) and len(swept["EI"]) == 9
+    strict = arm.sweep("modes", over={"EI": [-1, 20, 30]}, workers=1, strict=True, progress=told.append)
+    for count in (1, 0):
+        told.clear()
+        with pytest.raises(ComputationError, match="1 of 3 cases have failed"):
+            list(strict)
+        assert (len(told) > 0) == count
+
+
 def test_columns_by_name_are_those_of_the_table(arm):
     """As of every answer; a name that nothing has is refused before anything is computed."""
     swept = arm.sweep("modes", over={"EI": "20:40:3"}, keep="frequencies_locked[1]", workers=1)
     with pytest.raises(KeyError, match=r"no column 'frequency'.*frequencies_locked\[1\]"):
         swept["frequency"]
-    assert "kept_chunks" not in vars(swept)
+    assert "_kept" not in vars(swept)
     assert "EI" in swept and "EJ" not in swept and 3 not in swept
     assert swept["EI"].tolist() == [20, 30, 40]
     assert swept["frequencies_locked[1]"].base is swept["frequencies_locked[1]"].base
@@ -184,8 +206,8 @@ def test_what_is_computed_is_sent_along(swept_here):
     sweep = kronbot.load("khang").sweep("check", over={"EI": [1e5, 2e5, 3e5]})
     next(iter(sweep))
     begun = pickle.loads(pickle.dumps(sweep))
-    assert "kept_chunks" not in vars(begun)
+    assert "_kept" not in vars(begun)
     rows = list(sweep)
     assert list(begun) == rows
     whole = copy.deepcopy(pickle.loads(pickle.dumps(sweep)))
-    assert "kept_chunks" in vars(whole) and list(whole) == list(whole) == rows
+    assert "_kept" in vars(whole) and list(whole) == list(whole) == rows
