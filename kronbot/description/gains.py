@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from kronbot.description.csv_lines import NUMBER, Line
 from kronbot.description.mistakes import raise_all
 from kronbot.description.wording import counted, quote, written
-from kronbot.errors import Mistake
+from kronbot.errors import DescriptionError, Mistake
 from kronbot.records import dataclass
 
 # Names of the first column of gains that change: time, and postures, which are numbered.
@@ -64,9 +64,19 @@ class Filter:
     mistake: Callable[[str, str], Mistake]
 
 
+def _table(lines: Iterable[Line]) -> list[Line]:
+    """Lines of a table in CSV. Raises DescriptionError for another format, or other signs between columns."""
+    header, *rows = lines
+    if header.text.lstrip()[0] in "{[":
+        raise DescriptionError([header.mistake(f"a table in CSV is wanted, {_WRITTEN} (-o K.csv), not JSON")])
+    if wrong := header.misparted:
+        raise DescriptionError([wrong])
+    return [header, *rows]
+
+
 def filter_of(lines: Iterable[Line]) -> Filter:
     """The filter that lines hold, which are not blank. Raises DescriptionError with every mistake of them."""
-    header, *rows = lines
+    header, *rows = _table(lines)
     names = header.cells[1:]
     sensors = [name.removeprefix(SEEN) for name in names if name.startswith(SEEN)]
     joints = [name.removeprefix(ROW) for name in names if name.startswith(ROW)]
@@ -97,7 +107,7 @@ def filter_of(lines: Iterable[Line]) -> Filter:
 
 def gains_of(lines: Iterable[Line]) -> Gains:
     """The gains that lines hold, which are not blank. Raises DescriptionError with every mistake of them."""
-    header, *rows = lines
+    header, *rows = _table(lines)
     names = header.cells[1:]
     if header.cells[0] in (TIME, CASE):
         return _changing(header, rows)
@@ -111,7 +121,7 @@ def gains_of(lines: Iterable[Line]) -> Gains:
     columns = {name: i for i, name in enumerate(names, 1)}
 
     def mistake(name: str, message: str) -> Mistake:
-        row = places.get(f"{ROW}{name}")
+        row = places.get(name if name == AT else f"{ROW}{name}")
         return header.mistake(message, columns[name]) if row is None else row.mistake(message)
 
     joints = {name.removeprefix(ROW): row for name, row in found.items() if name != AT}

@@ -8,7 +8,8 @@ import numpy as np
 
 from kronbot.compute.arrays import NamedArray
 from kronbot.description.wording import unknown
-from kronbot.errors import Argument
+from kronbot.errors import Argument, UsageError
+from kronbot.kinds import is_a
 from kronbot.mechanics.linear.responses import frequencies, transfer
 from kronbot.mechanics.linear.state_space import StateSpace
 from kronbot.questions.responses import phase
@@ -58,6 +59,25 @@ def pair_of(arrays: Mapping[str, NamedArray], poles: np.ndarray, wanted: tuple[s
         if len(answering):
             return Pair(outputs[answering[0]], name, int(answering[0]), column)
     return None
+
+
+def pair_named(pair: object) -> tuple[str, str]:
+    """Two names, those of an output and an input, or a text of both as columns of responses have them, or with a comma.
+
+    Raises UsageError for what is none.
+    """
+    names: list[object] = []
+    if is_a(pair, tuple | list):
+        # Whatever a subclass of them does.
+        names = [*(tuple.__iter__(pair) if is_a(pair, tuple) else list.__iter__(pair))]
+    elif is_a(pair, str):
+        text = str.__str__(pair)
+        names = [part.strip() for part in text.split("," if "," in text else "/")]
+    plain = [str.__str__(name) for name in names if is_a(name, str)]
+    if len(names) != 2 or len(plain) != 2 or not all(plain):
+        wanted = ": the names of an output and an input are wanted, as in endpoint.y,torque.q1"
+        raise UsageError(Argument("pair"), wanted)
+    return plain[0], plain[1]
 
 
 def demand_pair(wanted: tuple[str, str], outputs: Sequence[str], inputs: Sequence[str]) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from kronbot.description import Description
 from kronbot.errors import Argument, UsageError
-from kronbot.kinds import is_a
 from kronbot.plots import (
     design,
     files,
@@ -24,6 +23,7 @@ from kronbot.plots import (
     statics,
     sweep,
 )
+from kronbot.plots.frequency_response import pair_named
 from kronbot.plots.style import Picture, demand_matplotlib, demand_suffix
 from kronbot.questions.result import Result
 
@@ -72,16 +72,6 @@ def _drawn(result: Result, pair: Pair | None, whole: bool) -> Picture:
     if pair is not None:
         raise UsageError(Argument("pair"), " is for the frequency response of linearize: leave it out")
     return modes.draw(result, whole) if result.command == "modes" else DRAWN[result.command](result)
-
-
-def pair_named(pair: object) -> Pair:
-    """Two names, those of an output and an input. Raises UsageError for what is none."""
-    if is_a(pair, tuple | list):
-        # Whatever a subclass of them does.
-        names = [*(tuple.__iter__(pair) if is_a(pair, tuple) else list.__iter__(pair))]
-        if len(names) == 2 and all(is_a(name, str) for name in names):
-            return str.__str__(names[0]), str.__str__(names[1])
-    raise UsageError(Argument("pair"), ": the names of an output and an input are wanted, ('endpoint.y', 'torque.q1')")
 
 
 def plot(

@@ -12,7 +12,7 @@ from threading import Condition, get_ident
 from types import FrameType, TracebackType
 
 from kronbot.errors import Failure
-from kronbot.system.handlers import OwnErrors
+from kronbot.system.handlers import Later, OwnErrors
 
 # inspect.CO_GENERATOR, which takes longer to import than a robot.
 _GENERATOR = 0x20
@@ -33,6 +33,7 @@ class _Gate:
         self.depths: dict[int, tuple[int, FrameType]] = {}
         self.forking: int | None = None
         self.shut = False
+        self.later: Later | None = None
 
     def enter(self, depth: int, frame: FrameType) -> bool:
         """Deeper by so much, in a frame; whether the thread was at work."""
@@ -65,18 +66,27 @@ class _Gate:
     def before(self) -> None:
         self.free.acquire()
         self.forking = get_ident()
-        self.free.wait_for(lambda: not self.others(), PATIENCE)
+        if self.others():
+            self.later = Later()  # Python drops what is raised in here
+            self.free.wait_for(lambda: not self.others(), PATIENCE)
 
     def in_parent(self) -> None:
         self.forking = None
         self.free.notify_all()
         self.free.release()
+        self.awake(True)
+
+    def awake(self, again: bool) -> None:
+        later, self.later = self.later, None
+        if later is not None:
+            later.end(again)
 
     def in_child(self) -> None:
         self.shut = self.shut or self.others()
         me = get_ident()
         self.free, self.forking = Condition(), None
         self.depths = {me: self.depths[me]} if me in self.depths else {}
+        self.awake(False)
 
 
 def _lasts(frame: FrameType) -> bool:

@@ -781,6 +781,8 @@ def test_the_pair_that_is_drawn(picture):
     [
         (["--pair", "a,torque.qa"], "--pair: no output 'a'"),
         (["--pair", "qa,b"], "--pair: no input 'b'"),
+        (["--pair", "qa/b"], "--pair: no input 'b'"),
+        (["--pair", "qa"], "--pair: the names of an output and an input are wanted, as in endpoint.y,torque.q1"),
         (["--motion", "--pair", "qa,torque.qa"], "--pair is for a model about a point"),
         (["--panels", "multiplier"], "no panel 'multiplier'"),
         (["--response", "step", "--panels", "phase"], "no panel 'phase'"),
@@ -1495,9 +1497,8 @@ def test_an_answer_draws_itself(tmp_path, unsettled):
                 again.plot(file)
             assert file.read_bytes() == written
     linear_model = robot.linearize()
-    assert "endpoint.x by torque.qa" in linear_model.plot(pair=("endpoint.x", "torque.qa")).axes[1].get_title(
-        loc="left"
-    )
+    for pair in (("endpoint.x", "torque.qa"), "endpoint.x/torque.qa"):
+        assert "endpoint.x by torque.qa" in linear_model.plot(pair=pair).axes[1].get_title(loc="left")
     formulas = kronbot.load("stacker").symbolic().jacobian()
     for answer, given, words in (
         (robot.modes(), {"pair": ("a", "b")}, "pair is for"),

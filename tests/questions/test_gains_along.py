@@ -298,6 +298,9 @@ def test_rows_of_postures_are_followed_by_what_the_motion_wants(tmp_path):
     run = robot.simulate(duration=2.5, step=0.25, rtol=1e-10, atol=1e-12)
     found = solve_ivp(rate, (0, 2.5), [-0.2, 0], "LSODA", run["t"], rtol=1e-10, atol=1e-12, max_step=0.01).y
     assert np.column_stack([run["q1"], run["q1_dot"]]) == pytest.approx(found.T, abs=1e-6)
+    s = np.minimum(run["t"] / 1.5, 1)
+    strays = run["q1"] + 0.2 - 1.5 * (s - np.sin(2 * np.pi * s) / (2 * np.pi))
+    assert np.abs(strays).max() <= run.summary["peak_deviation.q1"] < 1.1 * np.abs(strays).max()
     for angle in (0.6, 0.9, 1.3):
         k, d = np.interp(angle, at, stiff), np.interp(angle, at, damped)
         poles = robot.linearize(q={"q1": angle}, equilibrium=True, closed_loop=True)["poles"]
@@ -312,6 +315,7 @@ def test_gains_of_one_posture_hold_it_whatever_motion_the_file_has(tmp_path):
     run = kronbot.load(tmp_path / "pendulum.yaml").simulate(duration=2, step=0.5, q={"q1": 0.1})
     assert run.warnings[0].startswith("the motion of q1 is not followed: the gains of 'gains.csv' hold the posture")
     assert (run.summary["motion_end"], run["q1"][-1]) == (0, pytest.approx(0, abs=1e-3))
+    assert "peak_deviation.q1" not in run.summary
     swinging = "motion: {q1: {type: sinusoid, amplitude: 0.1, frequency: 16*pi}}"  # whose middle every 17th row meets
     for motion, told in (("motion: {q1: 0}", 0), (swinging, 1)):
         (tmp_path / "other.yaml").write_text(re.sub(r"motion: .*", motion, PENDULUM))
@@ -341,9 +345,16 @@ def test_rows_over_time_that_stay_are_gains_that_do(tmp_path):
         ("case", "t", r"3 rows of gains, at least 4 are wanted"),
         ("2,0,0.6,0,8.1,20,5\n3,0,1.1,0,4.4,50,2\n", "", r"1 row of gains, at least 2 are wanted"),
         ("[torque.q1,q1_dot]", "[torque.q1,q2_dot]", "columns case"),
+        (
+            POSTURES,
+            ";torque;q1;q1_dot\nat;0;0;0\n",
+            r"^[^\n]*gains.csv:1:1: columns are separated by commas, not by semi",
+        ),
+        (POSTURES, '{"command": "design", "K": [1]}', r"^[^\n]*gains.csv:1:1: a table in CSV is wanted, .*, not JSON"),
     ],
 )
 def test_mistakes_of_rows_are_told(old, new, said, tmp_path):
+    """Each at its place; another format, or other signs between columns, is one mistake."""
     assert old in POSTURES
     (tmp_path / "pendulum.yaml").write_text(PENDULUM)
     (tmp_path / "gains.csv").write_text(POSTURES.replace(old, new))
@@ -358,6 +369,12 @@ def test_what_gains_over_time_do_not_go_with(tmp_path):
     (tmp_path / "gains.csv").write_text(f"{header}\n{rows}")
     with pytest.raises(DescriptionError, match="the last row of a period is the first again, 'q1' is not"):
         kronbot.load(tmp_path / "pendulum.yaml").simulate(duration=0.1)
+    (tmp_path / "gains.csv").write_text(",torque,q1,q1_dot\nat,0,0,0\ntorque.q1,9.81,30,4\n")
+    with pytest.raises(
+        DescriptionError, match=r"gains.csv:2:1: rows over t \(s\) are wanted of gains that are periodic"
+    ):
+        kronbot.load(tmp_path / "pendulum.yaml").simulate(duration=0.1)
+    (tmp_path / "gains.csv").write_text(f"{header}\n{rows}")
     (tmp_path / "pendulum.yaml").write_text(PENDULUM)
     robot = kronbot.load(tmp_path / "pendulum.yaml")
     with pytest.raises(UsageError, match="gains that change in time are those of a simulation"):

@@ -78,6 +78,37 @@ def test_children_answer_or_say_at_once_that_they_cannot(work, patience, count, 
 
 # Another thread is within the import of a module, which it looks for for a while. Python itself complains where
 # logging, which has hooks of its own for forks, is imported first meanwhile.
+INTERRUPTED = """
+import os, signal, sys, threading, time, kronbot
+from kronbot.system import forking
+forking.PATIENCE = 1.0
+began, go = threading.Event(), threading.Event()
+
+def work():
+{work}
+
+threading.Thread(target=work, daemon=True).start()
+began.wait(60)
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    if not (pid := os.fork()):
+        os._exit(7)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted")
+go.set()
+"""
+
+
+def test_a_ctrl_c_while_a_fork_waits_is_told_after_it():
+    """Python drops what its hooks raise; the child is none of who is interrupted."""
+    script = INTERRUPTED.format(work=STUCK)
+    words = [sys.executable, "-W", "ignore", "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.stdout, done.stderr) == ("7\ninterrupted\n", "")
+
+
 IMPORTING = """
 import logging, os, sys, threading, time
 import kronbot

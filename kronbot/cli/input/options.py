@@ -18,7 +18,6 @@ from kronbot.compute.native import policy
 from kronbot.compute.remembered import MEMORY
 from kronbot.description import choices
 from kronbot.description.wording import escaped
-from kronbot.errors import UsageError
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
@@ -240,10 +239,9 @@ subject_at_every_order = _subject(
 def _pair(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[str, str] | None:
     if text is None:
         return None
-    output, comma, source = (part.strip() for part in text.partition(","))
-    if not comma or not output or not source:
-        raise UsageError(f"--pair {text!r} should read OUTPUT,INPUT")
-    return output, source
+    from kronbot.plots.frequency_response import pair_named  # here, since it takes numbers, and few pictures
+
+    return pair_named(text)
 
 
 # Of a picture.

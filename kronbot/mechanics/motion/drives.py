@@ -75,10 +75,15 @@ class Drives:
         )
 
     def follows(self, joint: str) -> bool:
-        """True where a joint is driven to its motion, or to 0: torques of the rigid arm, or a controller."""
+        """True where a joint is driven to its motion, or to 0: by torques of the rigid arm, a controller, gains over
+        time or postures.
+        """
         controller = self.controllers.by_joint.get(joint)
         if controller is None:
-            return self.along_motion and joint not in self.controllers.fed_back
+            feedback = self.controllers.feedback
+            if feedback is not None and joint in feedback.gains.K:  # gains of one posture have a target
+                return bool(feedback.gains.over)
+            return self.along_motion
         return controller.target == "motion"
 
     def holds(self, joint: str) -> bool:

@@ -73,8 +73,16 @@ class DrivenModel:
         return tuple(found)
 
     @property
-    def replacing(self) -> str:
-        """What measured torques do in place of drives of the file, in words; nothing where there are none."""
+    def elsewhere(self) -> str:
+        """What of a record may be elsewhere than where it was measured, in words: straight beams at its start, and
+        torques that are measured in place of drives of the file; nothing where there are none.
+        """
+        robot = self.variation.robot
+        straight = robot.file.simulate.start == "straight" and any(link.beam is not None for link in robot.links)
+        return "; beams begin straight, unless simulate has start: equilibrium" * straight + self._in_place
+
+    @property
+    def _in_place(self) -> str:
         own = drives(self.variation.robot)
         driven = {*own.by_joint, *own.controllers.by_joint, *own.controllers.fed_back}
         names = [f"torque.{name}" for name in self.driven.torques if name in driven]

@@ -184,7 +184,7 @@ class SimulatedAnswers:
             h[:, columns] = found["h"].reshape(h.shape)[:, columns]
             watched = found["watched"].reshape(len(h), -1) > 0
             beyond = refused(self.records, self.chosen, watched, self.model.contacts) & ~run.lost[self.chosen]
-            lost, self.reason = lost | beyond, BEYOND + self.model.replacing if beyond.any() else self.reason
+            lost, self.reason = lost | beyond, BEYOND + self.model.elsewhere if beyond.any() else self.reason
         h -= self.data.zeros
         h[lost] = np.inf
         return np.asarray(np.where(self.data.present, h, np.nan))
