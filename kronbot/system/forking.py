@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from threading import Condition, get_ident
+from threading import Condition, RLock, get_ident
 from types import FrameType, TracebackType
 
 from kronbot.errors import Failure
@@ -28,17 +28,22 @@ class _Gate:
     """Who is at work, how deep, and whether a thread forks."""
 
     def __init__(self) -> None:
-        self.free = Condition()
+        self._renew()
         # How deep each thread is, and in which frame it began.
         self.depths: dict[int, tuple[int, FrameType]] = {}
         self.forking: int | None = None
         self.shut = False
         self.later: Later | None = None
 
+    def _renew(self) -> None:
+        # The lock is shut by itself: a signal at the wrong moment would leave a condition shut, which is in Python.
+        self.lock = RLock()
+        self.free = Condition(self.lock)
+
     def enter(self, depth: int, frame: FrameType) -> bool:
         """Deeper by so much, in a frame; whether the thread was at work."""
         me = get_ident()
-        with self.free:
+        with self.lock:
             while self.forking not in (None, me) and me not in self.depths:
                 self.free.wait(PATIENCE)
             was, began = self.depths.get(me, (0, frame))
@@ -50,7 +55,7 @@ class _Gate:
     def leave(self, depth: int | None) -> int:
         """Back by a depth, or all the way; how deep it was."""
         me = get_ident()
-        with self.free:
+        with self.lock:
             was, began = self.depths.get(me, (0, None))
             if depth is None or was <= depth or began is None:
                 self.depths.pop(me, None)
@@ -64,7 +69,7 @@ class _Gate:
         return any(each != get_ident() for each in self.depths)
 
     def before(self) -> None:
-        self.free.acquire()
+        self.lock.acquire()
         self.forking = get_ident()
         if self.others():
             self.later = Later()  # Python drops what is raised in here
@@ -73,7 +78,7 @@ class _Gate:
     def in_parent(self) -> None:
         self.forking = None
         self.free.notify_all()
-        self.free.release()
+        self.lock.release()
         self.awake(True)
 
     def awake(self, again: bool) -> None:
@@ -84,7 +89,8 @@ class _Gate:
     def in_child(self) -> None:
         self.shut = self.shut or self.others()
         me = get_ident()
-        self.free, self.forking = Condition(), None
+        self._renew()
+        self.forking = None
         self.depths = {me: self.depths[me]} if me in self.depths else {}
         self.awake(False)
 

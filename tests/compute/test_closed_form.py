@@ -539,6 +539,24 @@ def test_names_in_latex_and_python():
     ]
 
 
+def test_identifiers_are_as_python_reads_them():
+    """It takes letters of one meaning for the same: full-width ones, the long s, the sign for a millionth."""
+    names = ["\uff580", "x0", "\u00b5", "\u03bc", "\u017f", "s", "\uff4dath", "__debug__", "\u2e2f", "\u210c-1"]
+    words = list(naming.identifiers(names).values())
+    source = "\n".join(f"{word} = {number}" for number, word in enumerate(words))
+    found = {}
+    exec(source, found)
+    assert [found[word] for word in words] == list(range(len(names)))
+    text = "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\nlinks:\n" + "".join(
+        f"  - {{name: l{i}, joint: {{type: revolute, name: {name}}}, dh: {{a: 0.5, alpha: 0, d: 0, theta: 0}}}}\n"
+        for i, name in enumerate(("\uff580", "\uff43_y", "y"))
+    )
+    robot, shared, q = kronbot.loads(text), {}, [0.3, -0.7, 1.1]
+    exec(robot.symbolic("python", short=True, shared=True).jacobian().source["J_T"], shared)
+    (function,) = (each for name, each in shared.items() if name == "J_T")
+    assert np.array(function(*q)) == pytest.approx(robot.jacobian(q)["J_T"], rel=1e-12)
+
+
 def test_short_names():
     assert naming.short_call("s", ["q2", "q3"], ["q1", "q2", "q3"], ["q2", "q3"]) == ("s23", "s_{23}")
     assert naming.short_call("c", ["q2", "q3"], ["q2", "q3", "q10"], ["q2", "q3"]) == ("c2_3", "c_{2,3}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from itertools import count
 
@@ -112,9 +113,11 @@ def readable(names: Iterable[str]) -> dict[str, str]:
 def identifiers(names: Iterable[str]) -> dict[str, str]:
     """Names as different Python identifiers: upper.v1 is upper_v1, X1' is X1_prime."""
     result: dict[str, str] = {}
-    used = {"math", "abs", "max", "min"}
+    used = {"math", "abs", "max", "min", "__debug__"}
     for name in names:
-        word = re.sub(r"\W", "_", name.replace("''", "_second").replace("'", "_prime"))
+        plain = unicodedata.normalize("NFKC", name)  # as Python reads them
+        plain = plain.replace("''", "_second").replace("'", "_prime")
+        word = "".join(letter if f"_{letter}".isidentifier() else "_" for letter in plain)
         if keyword.iskeyword(word) or not word.isidentifier():
             word = f"{word}_" if keyword.iskeyword(word) else f"_{word}"
         result[name] = _fresh(word, used)
