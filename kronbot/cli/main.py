@@ -14,7 +14,7 @@ from typing import cast
 import click
 
 from kronbot.cli.input import completion, habits
-from kronbot.cli.output.files import LOST, demand_own_names
+from kronbot.cli.output.files import LOST, demand_heard, demand_own_names
 from kronbot.cli.output.messages import show_error, worded
 from kronbot.description.wording import escaped
 from kronbot.errors import Interrupted, KronbotError, out_of_memory, said
@@ -164,6 +164,7 @@ def _run(arguments: Sequence[str], met: Interruptions) -> int:
             kronbot.invoke(context)
             sys.stdout.flush()
             demand_own_names()
+            demand_heard()
     except (KeyboardInterrupt, Exception) as raised:
         error = raised
     if met or isinstance(error, KeyboardInterrupt | click.Abort):

@@ -759,6 +759,9 @@ def test_what_is_written_beside_an_answer_does_not_want_a_reader(tmp_path):
     assert "wrote fitted.yaml" in done.stderr
     assert "times what sigma says" in done.stderr
     assert (tmp_path / "fitted.yaml").read_text().count("l: 0.7845") == 1
+    done = shell(f"cd {tmp_path}; $K fit piedboeuf --data a.csv --estimate l=0.1:2 -o again.yaml > /dev/full")
+    assert done.returncode == 1 and done.stderr.endswith("\nError: cannot write the answer: No space left on device\n")
+    assert (tmp_path / "again.yaml").read_bytes() == (tmp_path / "fitted.yaml").read_bytes()
     assert "beside a copy belong" in shell("$K robots canadarm | true").stderr
 
 

@@ -52,6 +52,7 @@ from kronbot.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.plots import simulate as simulation  # noqa: E402
 from kronbot.plots.curves import Curve, without_still  # noqa: E402
 from kronbot.plots.frequency_response import Response  # noqa: E402
+from kronbot.plots.modes import swinging  # noqa: E402
 from kronbot.plots.page.robot import Shown  # noqa: E402
 from kronbot.plots.panels import WORDS, kind  # noqa: E402
 from kronbot.questions import jacobian as jacobians  # noqa: E402
@@ -672,6 +673,17 @@ links:
     rigid: {mass: 1, com: [0.5, 0, 0], inertia: {Izz: 0.01}}
 endpoint: {position: [0, 0, 0]}
 """
+
+
+@pytest.mark.parametrize(("modes", "flat"), [("v: 2", True), ("v: 1, w: 1", False), ("v: 1, torsion: 1", True)])
+def test_modes_that_leave_the_plane_are_seen_in_space(modes, flat):
+    """Where the robot rests in it; twist alone moves no point."""
+    beam = f"{{length: 1.2, mass: 4, EI: {{y: 300, z: 300}}, GJ: 9, polar_inertia: 0.1, modes: {{{modes}}}}}"
+    head = "kronbot: 1\nname: oop\ngravity: [0, 0, 0]\nlinks:\n"
+    robot = kronbot.loads(f"{head}  - {{name: a, joint: {{type: revolute, name: s}}, pose: {{}}, flexible: {beam}}}\n")
+    shapes = [each.direction for each in swinging(robot.modes(), "_locked")]
+    assert Shown(robot.model).seen(np.zeros((1, robot.model.n)), shapes)["flat"] is flat
+    assert f'"flat":{str(flat).lower()}' in robot.modes().view().html
 
 
 def test_a_link_that_has_nothing_but_a_body_is_seen_in_the_plane_of_its_motion(picture):

@@ -105,6 +105,26 @@ def test_questions_that_check_names_refuse(text, refuse):
     assert refusing(kronbot.loads(text)) == refuse
 
 
+def test_of_joints_that_together_move_none_the_first_is_named():
+    """A joint and a bearing about one axis with a massless link between them: inertia of that alone is the cure."""
+    text = """
+kronbot: 1
+name: s
+gravity: [0, -9.81, 0]
+links:
+  - {name: yaw, joint: {type: revolute, name: s1}, pose: {rpy: [0, pi/2, 0]}}
+  - name: boom
+    joint: {type: revolute, name: s2, bearing: {stiffness: {x: 3e3}}}
+    pose: {rpy: [0, -pi/2, 0]}
+    flexible: {mass: 4, length: 1.2, EI: {y: 2500, z: 2500}, modes: {v: 1}}
+  - {name: stick, joint: {type: revolute, name: elbow}, pose: {}, rigid: {mass: 2, com: [0.35, 0, 0], inertia: BODY}}
+""".replace("BODY", "{Ixx: 0.01, Iyy: 0.1, Izz: 0.1}")
+    (told,) = (each for each in kronbot.loads(text).check().warnings if "singular" in each)
+    assert "s1 moves no inertia of its own" in told
+    cured = kronbot.loads(text.replace("[0, pi/2, 0]}}", "[0, pi/2, 0]}, rigid: {mass: 1, inertia: {Izz: 0.1}}}"))
+    assert not [each for each in cured.check().warnings if "singular" in each]
+
+
 def lighter(seed):
     """A special robot from which inertia is taken here and there."""
     rng = random.Random(seed)

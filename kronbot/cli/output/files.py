@@ -34,11 +34,13 @@ _NOTES = "kronbot.files"
 
 @dataclass
 class _Notes:
-    """Files that a command writes, by their names, files that it reads, by device and inode, and answers displaced."""
+    """Files that a command writes, by their names, files that it reads, by device and inode, answers displaced, and
+    what has kept one from being printed."""
 
     written: dict[str, tuple[str, Target]] = field(default_factory=dict)
     read: dict[tuple[int, int], str] = field(default_factory=dict)
     displaced: list[str] = field(default_factory=list)
+    unheard: OSError | None = None
 
     def demand_apart(self) -> None:
         for place, target in self.written.values():
@@ -172,12 +174,24 @@ def save(name: str, content: bytes | Iterable[bytes]) -> None:
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """While an answer is printed: who reads may go (| head). What the answer has beside it is told and written all the
-    same: warnings and errors, files, the exit code."""
+    """While an answer is printed: who reads may go (| head), a disk be full, which :func:`demand_heard` tells.
+
+    What the answer has beside it is told and written all the same: warnings and errors, files, the exit code.
+    """
     try:
         yield
-    except BrokenPipeError:
+    except OSError as error:
+        if error.filename is not None:
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            _notes().unheard = error
+
+
+def demand_heard() -> None:
+    """Raise what has kept an answer from being printed."""
+    if (error := _notes().unheard) is not None:
+        raise error
 
 
 def put(name: str | None, text: str) -> None:

@@ -12,11 +12,17 @@ from kronbot.floats import Array
 
 # Smallest eigenvalue of the inertia matrix, scaled to a unit diagonal, that solving with it survives.
 SINGULAR = 1e-15
+# Smaller shares of a motion are rounding.
+MOVED = 1e-3
 TINY = float(np.finfo(float).tiny)
 
 
 def weakest(M: Array) -> int | None:
-    """The coordinate that moves no inertia of its own, by place in M (n x n); None where M is regular."""
+    """The coordinate that moves no inertia of its own, by place in M (n x n); None where M is regular.
+
+    Of several that together move none that is the first one, from the base: its link is what has none, whatever the
+    others do with what is behind it.
+    """
     if not M.size or not np.isfinite(M).all():
         return None
     diagonal = np.diag(M)
@@ -24,7 +30,8 @@ def weakest(M: Array) -> int | None:
         return int(diagonal.argmin())
     size = np.sqrt(np.maximum(diagonal, TINY))
     values, vectors = np.linalg.eigh(M / np.outer(size, size))
-    return int(np.abs(vectors[:, 0]).argmax()) if values[0] <= SINGULAR else None
+    shares = np.abs(vectors[:, 0])
+    return int((shares > MOVED * shares.max()).argmax()) if values[0] <= SINGULAR else None
 
 
 def idle(M: Array) -> list[int]:

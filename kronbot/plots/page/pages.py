@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from kronbot.description import Description
 from kronbot.description.called import called_by_name
@@ -69,17 +70,18 @@ def _of_fit(result: Result) -> str:
 
 
 def _moving(
-    result: Result, others: str, shown: Shown, states: Array, content: Mapping[str, object], below: Still | None = None
+    result: Result, others: str, shown: Shown, states: Array, content: Mapping[str, Any], below: Still | None = None
 ) -> str:
     """The page of a robot in states (N, n), with HTML ``below`` it."""
     title = f"{result.command} of {result.robot}, order {result.order}{others}{of_an_instant(result)}"
+    shapes = [mode["direction"] for mode in content.get("modes", {}).get("list", ())]
     data = {
         "title": title,
         "model": shown.model,
         "warnings": [*dict.fromkeys((*map(str, shown.robot.description.warnings), *result.warnings))],
         "robot": shown.data(states),
         "q": states[0].tolist(),
-        **shown.seen(states),
+        **shown.seen(states, shapes),
         **content,
     }
     return document(title, data, shown.scene, below)

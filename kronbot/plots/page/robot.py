@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -34,6 +34,8 @@ ROOT, TIP = 6, 18
 TURN, SLIDE = math.pi, 0.5
 # Which robots keep in a plane: what is thinner than this share of the whole.
 FLAT = 0.02
+# A change of coordinates (rad, m) along which points move straight on.
+SMALL = 1e-6
 
 
 class Shown:
@@ -169,10 +171,12 @@ class Shown:
             return None
         return g if any(g) else None
 
-    def seen(self, states: Array) -> dict[str, Any]:
-        """Which axis points ``up``, and the direction to the ``eye``: across the plane of a robot that has one."""
+    def seen(self, states: Array, shapes: Sequence[Sequence[float]] = ()) -> dict[str, Any]:
+        """Which axis points ``up``, and the direction to the ``eye``: across the plane of a robot that has one, also
+        as it swings in ``shapes``.
+        """
         some = states[np.unique(np.linspace(0, len(states) - 1, 25).round().astype(int))]
-        extent = np.ptp(np.vstack([self.at(q) for q in some]), axis=0)
+        extent = np.ptp(np.vstack([*(self.at(q) for q in some), *self._swung(states[0], shapes)]), axis=0)
         moving = [self.at(q) for q in self._swayed(states[-1])]
         extent = extent + 0.2 * np.ptp(np.vstack(moving), axis=0)
         thin = int(extent.argmin())
@@ -186,6 +190,16 @@ class Shown:
         if flat and thin == 1:  # with x to the right where z is up
             eye = -eye
         return {"up": up.tolist(), "eye": eye.tolist(), "flat": bool(flat)}
+
+    def _swung(self, q: Array, shapes: Iterable[Sequence[float]]) -> Iterator[Array]:
+        """Where shapes that move points have these, a tenth of the robot away on both sides."""
+        here = self.at(q)
+        size = float(np.ptp(here, axis=0).max())
+        for shape in shapes:
+            way = (self.at(q + SMALL * np.array(shape)) - here) / SMALL
+            most = float(np.linalg.norm(way, axis=1).max())
+            if most > SMALL * size:  # twist alone moves none
+                yield from (here + side * size / most * way for side in (-0.1, 0.1))
 
     def _swayed(self, q: Array) -> list[Array]:
         """The robot with each joint moved a little, alone: where it can go."""

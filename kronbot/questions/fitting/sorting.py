@@ -112,7 +112,8 @@ def sort_out(
     if strange:
         raise named.table.mistaken(strange)
     if unused:
-        notes.append(f"columns of {named.table.name} that are not used: {listing(unused)}")
+        timed = "; records over t are those of the question simulate" * ("t" in unused)
+        notes.append(f"columns of {named.table.name} that are not used: {listing(unused)}{timed}")
     notes += [f"{listing(names)} of {named.table.name} not compared: {why}" for why, names in silent.items()]
     chosen = _chosen(outputs, only)
     if not chosen:
