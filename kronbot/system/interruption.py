@@ -215,7 +215,8 @@ def interruptions(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[Interru
     if threading.current_thread() is not threading.main_thread():
         yield Interruptions()
         return
-    if of_program(signal.SIGINT) not in (signal.default_int_handler, signal.SIG_DFL, signal.SIG_IGN, None, MET.note):
+    ours = signal.default_int_handler, signal.SIG_DFL, signal.SIG_IGN, None, MET.note, leave
+    if of_program(signal.SIGINT) not in ours:
         own = Interruptions()  # the program has other plans; what it raises is noted
         own.raised = MET.raised
         yield own
