@@ -87,9 +87,11 @@ class Lengths:
             self._sizes[name] = size(expression, question.symbols, question.parameters)
         return self._sizes[name]
 
-    def instead(self, shared: bool) -> tuple[str | Argument, ...]:
-        """What holds: numbers, single arrays that are short as they are traced, common parts written once."""
-        expressions = {name: self.question.quantities[name].expression for name in self.wanted}
+    def instead(self, shared: bool, without: str = "") -> tuple[str | Argument, ...]:
+        """What holds: numbers, single arrays that are short as they are traced, ``without`` one that turned out long,
+        common parts written once.
+        """
+        expressions = {name: self.question.quantities[name].expression for name in self.wanted if name != without}
         short = [name for name, each in expressions.items() if casadi.n_nodes(each) <= MOST_INSTRUCTIONS]
         holding = listing(name for name in short if self.sizes(name)[1] <= MOST_OPERATIONS)
         alone = (", or for ", holding, " alone (", Argument("array"), ")") if holding and len(self.wanted) > 1 else ()
@@ -147,7 +149,7 @@ def formulas(question: Question, writing: Writing) -> Formulas:
             forms[name] = _form(question, name, writing, clock, clock.check_time if long(name) else unbounded, share)
         if not writing.shared and (count := forms[name].operations) > MOST_OPERATIONS:
             what = TOO_LONG.format(f"{count} operations", MOST_OPERATIONS)
-            raise ComputationError(what, *instead(shared=False))
+            raise ComputationError(what, *instead(shared=False, without=name))
     entries: Callable[[ClosedForm], list[list[str]]]
     entries = ClosedForm.latex if writing.style == "latex" else ClosedForm.text
     arrays: dict[str, NamedArray] = {}

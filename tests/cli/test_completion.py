@@ -55,6 +55,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_names_that_are_no_text_leave_the_others(folder):
+    """Bytes that are no UTF-8 cannot be among the words; somebody else may have put them there."""
+    wanted = offered("")
+    (folder / os.fsdecode(b"\xff.yaml")).write_text("")
+    (folder / os.fsdecode(b"\xffd")).mkdir()
+    assert offered("") == wanted
+
+
 def test_robots_files_and_folders(folder):
     assert offered("") == [*shipped_robots(), "broken.yml", "mine.yaml", "sub/"]
     assert offered("can") == ["canadarm", "canadarm-craig-bampton"]

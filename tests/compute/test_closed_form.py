@@ -670,6 +670,14 @@ def test_one_array_alone_is_written_with_its_own_symbols(monkeypatch):
         khang.symbolic("text", array="k").dynamics()
 
 
+def test_an_array_that_turned_out_long_is_not_advised(monkeypatch):
+    """Though it is short as it is traced: simplified it may be longer."""
+    monkeypatch.setattr(ClosedForm, "operations", property(lambda self: 10**6))
+    with pytest.raises(ComputationError, match="too long: 1000000 operations") as refused:
+        kronbot.load("khang", order="1").symbolic("text").jacobian()
+    assert "for J_R alone (array)" in str(refused.value) and "J_T" not in str(refused.value)
+
+
 @pytest.mark.slow
 def test_only_what_holds_is_advised():
     """Order 1 is no shorter for beams in space; single arrays are named that are short as they are traced."""

@@ -406,3 +406,33 @@ def test_what_floats_without_weight_may_begin_in_its_equilibrium():
     begun = robot.with_parameters(m=1.8)
     found = begun.fit(question="simulate", data={"t": run["t"], "q1": run["q1"]}, estimate=["m"])
     assert found["estimates"][0][-1] == pytest.approx(2, rel=1e-5)
+
+
+SHAFT = """
+kronbot: 1
+name: shaft
+gravity: [0, -9.81, 0]
+parameters: {m: 1.5, b: 0.2, Jr: 0.3}
+links:
+  - name: arm
+    joint: {type: revolute, name: q1, damping: b, rotor_inertia: Jr, elastic: {stiffness: 5000, damping: 2}}
+    pose: {}
+    rigid: {mass: m, com: [0.5, 0, 0], inertia: {Izz: 0.1}}
+"""
+
+
+@pytest.mark.parametrize("end", ["q1", "q1.motor"])
+def test_a_drive_bears_what_is_behind_a_shaft_of_which_one_end_is_measured(end):
+    """Undeformed: (Jr + J + m l^2) q'' + b q' + m g l cos q, by hand; of both ends it is the shaft's torque."""
+    rng = np.random.default_rng(3)
+    q, qd, qdd = rng.uniform(-1, 1, (3, 20))
+    tau = (0.1 + 0.1 + 2 * 0.25) * qdd + 0.5 * qd + 2 * 9.81 * 0.5 * np.cos(q)
+    robot = kronbot.loads(SHAFT)
+    table = {end: q, f"{end}_dot": qd, f"{end}_ddot": qdd, "torque.q1": tau}
+    found = robot.fit(table, question="dynamics", estimate="m,b,Jr", sigma={"torque.q1": 1e-6})
+    assert found.at["parameters"] == pytest.approx({"m": 2.0, "b": 0.5, "Jr": 0.1}, rel=1e-9)
+    twist, rate = 1e-3 * rng.uniform(-1, 1, (2, 20))
+    both = {"q1": q, "q1_dot": qd, "q1_ddot": qdd, "q1.motor": q + twist, "q1.motor_dot": qd + rate}
+    both |= {"q1.motor_ddot": qdd, "torque.q1": 0.1 * qdd + 5000 * twist + 2 * rate + 0.5 * (qd + rate)}
+    told = robot.fit(both, question="dynamics", estimate="b,Jr", sigma={"torque.q1": 1e-6})
+    assert told.at["parameters"] == pytest.approx({"b": 0.5, "Jr": 0.1}, rel=1e-6)

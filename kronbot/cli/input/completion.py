@@ -25,6 +25,7 @@ from click.shell_completion import (
 
 from kronbot.description import names
 from kronbot.description.choices import POSE
+from kronbot.description.csv_lines import UNDECODED
 
 if TYPE_CHECKING:
     from kronbot.description.schema import RobotFile
@@ -247,13 +248,17 @@ def _given(text: str) -> set[str]:
 
 
 def _files(incomplete: str) -> Items:
-    """Robot files and folders, those with a dot in front only where one is typed."""
+    """Robot files and folders, those with a dot in front only where one is typed, and none whose name is no text: the
+    words would not be written.
+    """
     folder, start = os.path.split(incomplete)
     head = incomplete.removesuffix(start)
     items: Items = []
     with os.scandir(os.path.expanduser(folder) or ".") as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if not entry.name.startswith(start) or (entry.name.startswith(".") and not start):
+                continue
+            if UNDECODED.search(head + entry.name):
                 continue
             if entry.is_dir():
                 items.append(CompletionItem(f"{head}{entry.name}/", open=True))
