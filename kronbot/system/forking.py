@@ -52,8 +52,8 @@ class _Gate:
             self.depths[me] = (was + depth, began) if within else (depth, frame)
         return within
 
-    def leave(self, depth: int | None) -> int:
-        """Back by a depth, or all the way; how deep it was."""
+    def leave(self, depth: int | None) -> tuple[int, FrameType | None]:
+        """Back by a depth, or all the way; how deep it was, and in which frame that began."""
         me = get_ident()
         with self.lock:
             was, began = self.depths.get(me, (0, None))
@@ -63,7 +63,7 @@ class _Gate:
                     self.free.notify_all()
             else:
                 self.depths[me] = was - depth, began
-        return was
+        return was, began
 
     def others(self) -> bool:
         return any(each != get_ident() for each in self.depths)
@@ -141,10 +141,10 @@ class Aside:
     """While the caller is told something in between: nothing is held then."""
 
     def __enter__(self) -> None:
-        self._depth = _gate.leave(None)
+        self._depth, self._began = _gate.leave(None)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._depth:
-            _gate.enter(self._depth, sys._getframe(1))
+        if self._began is not None:
+            _gate.enter(self._depth, self._began)

@@ -36,7 +36,8 @@ from kronbot.errors import (
     ShapeError,
     UsageError,
 )
-from kronbot.system.forking import AtWork
+from kronbot.system import forking
+from kronbot.system.forking import Aside, AtWork
 from kronbot.system.handlers import OwnErrors
 from kronbot.system.interruption import MET, interruptions
 
@@ -287,6 +288,23 @@ def test_what_a_handler_raises_comes_through(limit):
         pytest.fail("it goes on")
     with OwnErrors():
         pass
+
+
+def test_who_has_told_the_progress_is_at_work_as_before():
+    """From where the question began, not from who was told: that has ended when the next one within it does."""
+    me = threading.get_ident()
+
+    def tell():
+        with Aside():
+            assert me not in forking._gate.depths
+
+    with AtWork():
+        before = forking._gate.depths[me]
+        tell()
+        with AtWork():
+            pass
+        assert forking._gate.depths[me] == before
+    assert me not in forking._gate.depths
 
 
 def test_a_ctrl_c_as_a_question_begins_or_ends_hides_no_later_one(monkeypatch):
