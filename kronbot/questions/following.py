@@ -13,7 +13,17 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.control.inversion import TIMES, Complex, Followed, NoMotion, answers, inverse, standing, zeros
+from kronbot.mechanics.control.inversion import (
+    TIMES,
+    Complex,
+    Followed,
+    NoMotion,
+    answers,
+    inverse,
+    leading,
+    standing,
+    zeros,
+)
 from kronbot.mechanics.control.repeated import Repeated
 from kronbot.mechanics.multibody.recursion import demand_inertia, inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
@@ -279,7 +289,8 @@ def _along(
         deadline.demand()
         q = standing(equations, outputs, free, q, place) if np.abs(outputs(q) - place).max() > 0 else q
         rows.append(q)
-    return np.array(rows), path.at(nodes[:-1, None] + h * TIMES, 2)
+    rises = path.at(nodes[:-1, None] + h * TIMES, 2)
+    return np.array(rows), leading(path.at(nodes), path.at(nodes, 1), rises, h)
 
 
 def _answer(

@@ -67,6 +67,17 @@ def _integrals(s: Array) -> tuple[Array, Array]:
     return once @ MONOMIALS, twice @ MONOMIALS
 
 
+def leading(places: Array, rates: Array, accelerations: Array, h: float) -> Array:
+    """Accelerations (N, stages, k), least changed, under which places (N + 1, k) and rates follow one another: there is
+    no drift along a path whose own are not polynomials on the intervals.
+    """
+    once, twice = _integrals(np.ones(1))
+    integrals = np.vstack([once, twice])
+    exact = np.stack([np.diff(rates, axis=0) / h, (np.diff(places, axis=0) - h * rates[:-1]) / h**2], axis=1)
+    missing = exact - np.einsum("mj,ijk->imk", integrals, accelerations)
+    return np.asarray(accelerations + np.einsum("jm,imk->ijk", np.linalg.pinv(all_finite(integrals)), missing))
+
+
 def zeros(stiffness: Array, damping: Array, mass: Array, outputs: Array, free: Sequence[int]) -> Complex:
     """Poles of what moves while outputs (k, n) of the arm at rest stand still, torques acting on all rows but ``free``.
 
@@ -138,38 +149,41 @@ def inverse(
     N, n = len(guess) - 1, guess.shape[1]
     k = wanted.shape[2]
     rows = [*free, *range(n, n + k)]
-    once, twice = _integrals(TIMES)
+    once, _ = _integrals(TIMES)
+    twice = once @ once  # as rates are: by the exact integral vibrations grow that intervals do not resolve
     ends, double = _integrals(np.ones(1))
     unit, width = np.eye(n), (2 + STAGES) * n
-    # Places, rates and accelerations at the stages, and both states at the end, by what an interval begins with.
+    # Places, rates and accelerations at the stages, and both states at the end, by what an interval begins with: rates
+    # times h, accelerations times its square, all in units of places. In seconds, rounding of what is fast and hardly
+    # decays stands beside them.
     stage = np.zeros((STAGES, 3 * n, width))
     for j in range(STAGES):
-        parts = [np.eye(STAGES)[j], once[j] * h, twice[j] * h**2]
+        parts = [np.eye(STAGES)[j], once[j], twice[j]]
         stage[j] = np.vstack(
             [
-                np.hstack([unit, TIMES[j] * h * unit, np.kron(parts[2], unit)]),
-                np.hstack([0 * unit, unit, np.kron(parts[1], unit)]),
-                np.hstack([0 * unit, 0 * unit, np.kron(parts[0], unit)]),
+                np.hstack([unit, TIMES[j] * unit, np.kron(parts[2], unit)]),
+                np.hstack([0 * unit, unit, np.kron(parts[1], unit)]) / h,
+                np.hstack([0 * unit, 0 * unit, np.kron(parts[0], unit)]) / h**2,
             ]
         )
     onward = np.vstack(
         [
-            np.hstack([unit, h * unit, np.kron(double[0] * h**2, unit)]),
-            np.hstack([0 * unit, unit, np.kron(ends[0] * h, unit)]),
+            np.hstack([unit, unit, np.kron(double[0], unit)]),
+            np.hstack([0 * unit, unit, np.kron(ends[0], unit)]),
         ]
     )
     x = np.zeros((N + 1) * width)[: N * width + 2 * n]
     places = np.arange(N)[:, None] * width + np.arange(width)
     nodes = np.append(np.arange(N) * width, N * width)[:, None] + np.arange(2 * n)
     x[nodes[:, :n]] = guess
-    x[nodes[:, n:]] = np.gradient(guess, h, axis=0)
+    x[nodes[:, n:]] = np.gradient(guess, axis=0)
     forces = np.abs(np.asarray(equations.function.map(N + 1)(np.hstack([guess, 0 * guess, 0 * guess]).T))).max(axis=1)
     jacobian = equations.jacobian(np.concatenate([guess[0], np.zeros(2 * n)])).full()
     size = np.maximum(forces, np.abs(jacobian).max(axis=1))[rows]
     still = np.concatenate([nodes[0], nodes[-1]])
     target = np.concatenate([guess[0], np.zeros(n), guess[-1], np.zeros(n)])
     weight = np.zeros(len(x))
-    weight[still] = 1.0
+    weight[still] = np.tile(np.repeat([1.0, 1 / h**2], n), 2)
     seen, place = outputs.jacobian(guess[0]).full(), outputs(guess[0])
     begun = guess
     for iteration in range(1, ITERATIONS + 1):
@@ -197,7 +211,7 @@ def inverse(
         r, c, v = (np.concatenate([each[i].ravel() for each in parts]) for i in range(3))
         J = coo_matrix((v, (r, c)), shape=(len(g), len(x))).tocsc()
         away = np.zeros(len(x))
-        away[still] = x[still] - target
+        away[still] = weight[still] * (x[still] - target)
         whole = csc_matrix(_stacked(diags(weight), J))
         if not np.isfinite(whole.data).all() or not np.isfinite(g).all():
             break
@@ -212,7 +226,8 @@ def inverse(
             begun = x[nodes][:, :n]
         if np.abs(g).max() <= LEFT and np.abs(step).max() <= 1e-9 * max(1.0, np.abs(x).max()):
             states = x[nodes]
-            return Followed(states[:, :n], states[:, n:], x[places][:, 2 * n :].reshape(N, STAGES, n), h, iteration)
+            rises = x[places][:, 2 * n :].reshape(N, STAGES, n) / h**2
+            return Followed(states[:, :n], states[:, n:] / h, rises, h, iteration)
     lost = "no motion is found that follows the path: a slower path, or one that is nearer to the arm"
     raise NoMotion(lost, postures=begun)
 
