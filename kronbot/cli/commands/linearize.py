@@ -111,6 +111,8 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
     over_time = asked["response"] in ("step", "impulse")
     about = ("pole", *(("response",) if over_time else ("magnitude", "phase")), "mode")
     out.demand_panels(about if asked["motion"] is None else ALONG)
+    if asked["motion"] is not None and out.view is not None:
+        raise UsageError("pages show the modes about a point: leave out --motion, or --view")
     at = {word: asked[word] for word in POINTS}
     formulas.check(at, out.output)
     formulas.check_picture(out.drawn)
