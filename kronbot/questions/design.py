@@ -52,11 +52,16 @@ from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import Choice
 from kronbot.questions.simulate import Run, simulate
 from kronbot.questions.validity import told_of_validity
+from kronbot.questions.verdict import base_falls
 from kronbot.records import dataclass
 
 PURPOSE = "design"
 # The simulation that a predicted cost is compared with: so many time constants, and rows.
 LONG, ROWS = 8.0, 4000
+FALLS = (
+    "the base falls, that of this model does not, as if constant forces held it: joints of an arm that falls or floats "
+    "move as without gravity, and the gains for them are those of gravity: [0, 0, 0]; base: {type: fixed} stands still"
+)
 # Deviations of motors that costs are told for, rad or m, where nobody says others: as a share of ranges that are small.
 AWAY, OF_RANGE = 0.01, 0.1
 # It is left out where it would last longer by the fastest pole.
@@ -140,6 +145,8 @@ def design(
     loop = with_feedback(system, E, dE, K)
     closed = Modes(reached_of(poles_of(loop), lost, len(rest.A)), n)
     told = told_of_validity(robot, found.point.q, found.point.qd, locked)
+    falls = base_falls(robot, found.point.q)
+    told += [FALLS] if falls else []
     told += told_of_poles(loop, closed, wish.lqr, wish.poles)
     summary |= margin_numbers(*disk_margin(rest.A, rest.B, K @ rest.N, both(closed.poles)))
     at = np.concatenate([found.point.q[free], np.zeros(n)])
@@ -165,7 +172,7 @@ def design(
     slowest, fastest = float(np.abs(closed.poles.real).min()), float(np.abs(closed.poles).max())
     if P is not None:
         model = found, P, Q, R, free, driven, slowest, fastest
-        costs, doubts, stopped = _costs(robot, wish, arrays["gains"], model, progress)
+        costs, doubts, stopped = _costs(robot, wish, arrays["gains"], model, None if falls else progress)
         summary |= costs
         told += doubts
     named = {"q": robot.by_name(found.point.q)}

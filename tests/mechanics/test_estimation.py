@@ -227,6 +227,41 @@ def test_a_search_ends_well_only_where_derivatives_agree_with_errors(problem):
     assert fitted(lambda p: A @ p - exact, lambda p: A, start, "linear").converged
 
 
+def _turned(p):
+    """Where a link of the length p[1] whose zero is p[0] has its end (x, y), for four angles, in units of sigma."""
+    angles = np.array([0, 0.3, 0.8, 1.2]) + p[0]
+    return 1e4 * p[1] * np.concatenate([np.cos(angles), np.sin(angles)])
+
+
+def _turned_slope(p):
+    e = _turned(p)
+    return np.column_stack([np.concatenate([-e[4:], e[:4]]), e / p[1]])
+
+
+@pytest.mark.parametrize(
+    ("start", "mean", "deviation"),
+    [
+        *(([tiny, 0.9], np.nan, np.nan) for tiny in (6.1e-17, 1e-300, 1e-12, -1e-9, 1e-6)),
+        *(([0.1, 0.9], [mean, np.nan], [vague, np.nan]) for mean in (0.1, 0) for vague in (1e10, 1e18, 1e160, 1e308)),
+        *(([0.0, 0.9], [0, np.nan], [vague, np.nan]) for vague in (1e10, 1e18, 1e160, 1e308)),
+        ([0.1, 0.9], [np.nan, 1], [np.nan, 1e14]),
+    ],
+)
+def test_starts_near_0_and_vague_priors_are_as_none(start, mean, deviation):
+    """They are no size of what a parameter may change by, and what errors tell of the others is none of theirs."""
+    right = np.array([0.02, 0.91])
+    known = beliefs(start, lower=[-1, 0], upper=[1e100, np.inf], mean=mean, deviation=deviation)
+
+    def errors(p):
+        return _turned(p) - _turned(right)
+
+    known = known.measured(errors(known.start), _turned_slope(known.start))
+    fit = fitted(errors, _turned_slope, known, "linear")
+    assert fit.converged and fit.values == pytest.approx(right, rel=1e-6)
+    told = Knowledge(fit.jacobian, known.scale, known.deviation)
+    assert told.rank == 2 and told.errors == pytest.approx([0.5e-4 / 0.91, 0.5e-4], rel=1e-6)
+
+
 def test_starts_are_the_first_value_and_draws_within_bounds():
     known = beliefs([1.0, 2.0, 0.0], lower=[0, -np.inf, -5], upper=[4, np.inf, 5], mean=[np.nan, 7, np.nan])
     known = Beliefs(known.start, known.lower, known.upper, known.mean, np.array([np.nan, 0.5, np.nan]))

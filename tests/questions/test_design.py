@@ -266,6 +266,29 @@ def test_momentum_of_a_floating_arm_is_left_alone(unpaid):
     assert found["poles"].real.max() < 0
 
 
+HOVER = """
+kronbot: 1
+name: hover
+gravity: [0, 0, -9.81]
+base: {type: floating, rigid: {mass: 6, inertia: {Ixx: 0.12, Iyy: 0.13, Izz: 0.2}}}
+links:
+  - name: arm
+    joint: {type: revolute, name: tilt, damping: 0.3}
+    pose: {rpy: [-pi/2, 0, 0]}
+    rigid: {mass: 0.4, com: [0.3, 0, 0], inertia: {Ixx: 1e-3, Iyy: 1e-3, Izz: 1e-3}}
+"""
+
+
+def test_a_base_that_falls_is_told_with_gains_of_its_arm_as_the_cure():
+    """No cost is simulated of what the model does not do; without gravity it is."""
+    falling = kronbot.loads(HOVER).design(lqr=True)
+    still = kronbot.loads(HOVER.replace("-9.81", "0")).design(lqr=True)
+    assert falling.warnings[0].startswith("the base falls, that of this model does not")
+    assert "cost_simulated" not in falling.summary and not any("pays" in each for each in falling.warnings)
+    assert still["K"] == pytest.approx(falling["K"], rel=1e-9) and not any("falls" in each for each in still.warnings)
+    assert still.summary["cost_simulated"] == pytest.approx(still.summary["cost_predicted"], rel=1e-3)
+
+
 def test_what_costs_nothing_is_named():
     """Joints that no weight sees, at rest, not the modes that it does."""
     robot = kronbot.load("canadarm", order="0")

@@ -808,6 +808,37 @@ def test_what_data_hardly_tell_is_said():
     assert [each for each in found.warnings if "hardly tell k" in each]
 
 
+LINK = """
+kronbot: 1
+name: link
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {zero: 6.123e-17, l: 0.9, m: 1e-14, I: 0.1}
+links:
+  - name: a
+    joint: {type: revolute, name: q1}
+    dh: {a: l, d: 0, alpha: 0, theta: zero}
+    rigid: {mass: m, com: [-0.4, 0, 0], inertia: {Ixx: 0.01, Iyy: 0.1, Izz: I}}
+"""
+
+
+@pytest.mark.parametrize("prior", [None, {"zero": (0.1, 1e12)}, {"l": (1, 1e14)}])
+def test_what_is_all_but_0_and_what_is_all_but_no_prior_are_none(prior):
+    """In searches, in draws of noise, and where one least squares is the answer."""
+    link, q = kronbot.loads(LINK), np.array([0, 0.3, 0.8, 1.2])
+    rows = {"q1": q, "endpoint.x": 0.91 * np.cos(q + 0.02), "endpoint.y": 0.91 * np.sin(q + 0.02)}
+    asked = {"estimate": ["zero", "l"], "sigma": {"endpoint": 1e-4}, "prior": prior}
+    found = link.fit(rows, **asked)
+    assert found["estimates"][:, 1] == pytest.approx([0.02, 0.91], rel=1e-6) and found.summary["rank"] == 2
+    drawn = link.fit(rows, **asked, synthetic=6)
+    assert drawn["synthetic"][:, 2] == pytest.approx(drawn["synthetic"][:, 3], rel=0.9)
+    link, qdd = kronbot.loads(LINK, parameters={"l": 0.91, "zero": 0.02}), np.array([0, 1.0, -2, 3])
+    torque = (0.3 + 2 * 0.51**2) * qdd + 2 * 9.81 * 0.51 * np.cos(q + 0.02)
+    rows = {"q1": q, "q1_dot": 0 * q, "q1_ddot": qdd, "torque.q1": torque}
+    found = link.fit(rows, question="dynamics", estimate=["m", "I"], prior={"m": (1, 1e14)} if prior else None)
+    assert found["estimates"][:, 1] == pytest.approx([2, 0.3], rel=1e-9) and found.summary["rank"] == 2
+
+
 def test_sigmas_of_few_measurements_are_told():
     """Found from errors, of fewer than two and a half degrees of freedom; those given are believed."""
     errors, leverages = np.array([[1.0, 2.0], [0.1, np.nan], [0.2, 0.3]]), np.array([[0.5, 0.5], [0.5, 0], [0.5, 0.5]])

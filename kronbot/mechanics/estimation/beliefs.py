@@ -16,17 +16,23 @@ from kronbot.system.importing import whole_imports
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 # A value is at a bound within this share of its scale.
 AT_BOUND = 1e-7
+# Scales are between these shares of the changes that errors at the start feel as much as they are.
+LEAST, MOST = 1e-6, 1e6
 
 
 @dataclass(frozen=True)
 class Beliefs:
-    """What is known of parameters before: where to begin, bounds, and priors, of which NaN is none (k,) each."""
+    """What is known of parameters before: where to begin, bounds, and priors, of which NaN is none (k,) each.
+
+    ``felt`` are changes that move weighted errors by as much as these are at first: infinite where nobody has measured.
+    """
 
     start: Array
     lower: Array
     upper: Array
     mean: Array
     deviation: Array
+    felt: Array | float = np.inf
 
     @cached_property
     def informed(self) -> Flags:
@@ -35,12 +41,19 @@ class Beliefs:
 
     @cached_property
     def scale(self) -> Array:
-        """Sizes (k,) of changes that matter alike: the prior's deviation, the width of bounds, the value, or 1."""
+        """Sizes (k,) of changes that matter alike: the prior's deviation, the width of bounds, the value, or 1.
+
+        A value all but 0, of which errors feel nothing, is none, and priors that are far wider than what they feel, or
+        than their numbers have digits, tell no size.
+        """
         with np.errstate(invalid="ignore"):
             width = self.upper - self.lower
-        size = np.where(self.start != 0, np.abs(self.start), 1.0)
-        size = np.where(np.isfinite(width), np.minimum(size, width), size)
-        return np.where(self.informed, self.deviation, size)
+        width = np.where(np.isfinite(width), width, np.inf)
+        own = np.maximum(np.abs(self.start), np.nan_to_num(np.abs(self.mean)))
+        widest = MOST * np.minimum(self.felt, np.where(own > 0, own, np.inf))
+        least = np.where(np.isfinite(self.felt), np.minimum(LEAST * self.felt, 1.0), 0.0)
+        size = np.maximum(np.where(self.start != 0, np.abs(self.start), 1.0), least)
+        return np.where(self.informed, np.minimum(self.deviation, widest), np.minimum(size, width))
 
     def at_bound(self, values: Array) -> Flags:
         """Which values (k,) lie on a bound."""
@@ -58,6 +71,12 @@ class Beliefs:
         own = self.start, self.lower, self.upper, self.mean, self.deviation
         more = np.array(others, dtype=float), -far, far, none, none
         return Beliefs(*(np.concatenate(both) for both in zip(own, more, strict=True)))
+
+    def measured(self, errors: Array, jacobian: Array) -> Beliefs:
+        """The same by weighted errors (M,) at the start, of one where they are less, and their Jacobian (M, k)."""
+        norms = np.sqrt((jacobian**2).sum(axis=0))
+        with np.errstate(divide="ignore"):
+            return replace(self, felt=max(float(np.linalg.norm(errors)), len(errors) ** 0.5) / norms)
 
     def begun(self, start: Array) -> Beliefs:
         """The same with another start, brought within the bounds."""

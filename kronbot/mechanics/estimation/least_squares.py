@@ -25,6 +25,8 @@ STEPS, CHANGE, IMPROVEMENT = 200, 1e-11, 1e-9
 STEADY = 1e-2
 # The first step without priors, as a share of one that changes all by their scales.
 FIRST = 0.02
+# Bounds so many scales from the start are none: trust regions are shaped by how far they are.
+FAR = 1e12
 # What errors hardly feel goes by its own size, so many times as far as what they feel most.
 WIDEST = 1.0
 # A search crawls that has lost less than this share of its cost in so many steps.
@@ -170,7 +172,8 @@ def _descended(
         return told
 
     low, high = (
-        np.where(np.isfinite(b), first + (b - beliefs.start) / scale, b) for b in (beliefs.lower, beliefs.upper)
+        np.where(np.abs(b - beliefs.start) < FAR * scale, first + (b - beliefs.start) / scale, none)
+        for b, none in ((beliefs.lower, -np.inf), (beliefs.upper, np.inf))
     )
     found = least_squares(
         whole, first, slope, (low, high), x_scale=units, ftol=IMPROVEMENT * (1.0 if loss == "linear" else STEADY),

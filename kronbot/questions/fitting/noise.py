@@ -9,6 +9,7 @@ import numpy as np
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument
 from kronbot.floats import Array
+from kronbot.mechanics.estimation.beliefs import Flags
 from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.sorting import Sorted, keys, matches
 from kronbot.records import dataclass
@@ -60,6 +61,10 @@ class Noise:
     def unknown(self) -> bool:
         """Whether there are sigmas that nobody gave."""
         return bool(self.groups)
+
+    def weights(self, present: Flags) -> Array:
+        """One over sigma (M,) of what is ``present`` (N, columns)."""
+        return np.broadcast_to(1 / self.sigma, present.shape)[present]
 
     def begin(self, errors: Array) -> None:
         """Begin with the sizes of the errors (N, columns) before anything is fitted."""

@@ -40,7 +40,7 @@ def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Resul
     UsageError where columns have no sigma, ComputationError where so many cannot determine the parameters.
     """
     told, J, accuracy = _information(robot, inquiry, candidates)
-    beliefs, k = inquiry.beliefs, len(inquiry.names)
+    k = len(inquiry.names)
     labels: npt.NDArray[Any]
     if told.records is None:
         blocks = np.zeros((*told.measured.shape, k))
@@ -58,6 +58,8 @@ def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Resul
         tables.append(before)
         there = J if before.records is None else _by_record(before, J, k, np.unique(before.records)).reshape(-1, k)
     idle = [*inquiry.unmeasured(*tables)]
+    all_rows = np.concatenate([there, blocks.reshape(-1, k)])
+    beliefs = inquiry.beliefs.measured(np.ones(len(all_rows)), all_rows)
     known = there.T @ there + np.diag(np.nan_to_num(beliefs.deviation**-2.0))
     rows = chosen(blocks, known, count)
 
@@ -118,11 +120,13 @@ def _synthetic(
     with met.heard():
         answers, told = read(variation, inquiry.data, inquiry, inquiry.only)
         inquiry = inquiry.with_beside(answers)
-        beliefs, noise = inquiry.beliefs, _noise(told, inquiry)
+        noise, start = _noise(told, inquiry), inquiry.beliefs.start
         idle = [*inquiry.unmeasured(told)]
-        slopes = begun(variation, answers, told, beliefs.start)[1]
-        exact = answers.computed(beliefs.start)
-    J = slopes * (1 / np.broadcast_to(noise.sigma, exact.shape))[~np.isnan(exact)][:, None]
+        slopes = begun(variation, answers, told, start)[1]
+        exact = answers.computed(start)
+    J = slopes * noise.weights(~np.isnan(exact))[:, None]
+    beliefs = inquiry.beliefs.measured(np.ones(len(J)), J)
+    inquiry = replace(inquiry, beliefs=beliefs)
     knowledge = Knowledge(J, beliefs.scale, beliefs.deviation, accuracy=answers.accuracy)
     rng = np.random.default_rng(inquiry.seed)
 
@@ -130,8 +134,7 @@ def _synthetic(
         for i in range(count):
             drawn = answers.disturbed(exact, noise.sigma * rng.standard_normal(exact.shape))
             rows = answers.measuring(drawn), replace(told, measured=drawn)
-            first = beliefs.start, slopes
-            search = Search(robot, inquiry, lambda share: None, variation, *rows, None, noise, [], first)
+            search = Search(robot, inquiry, lambda share: None, variation, *rows, None, noise, [], (start, slopes))
             search.run()
             yield search.found
             progress((i + 1) / count)
@@ -142,8 +145,8 @@ def _synthetic(
     values = np.array([each.values for each in found])
     lost = sum(not each.converged for each in found)
     kept = [i for i in range(len(inquiry.names)) if np.isfinite(knowledge.errors[i])]
-    off = values.mean(axis=0) - beliefs.start
-    table = np.column_stack([beliefs.start, off, values.std(axis=0, ddof=1), np.nan_to_num(knowledge.errors)])[kept]
+    off = values.mean(axis=0) - start
+    table = np.column_stack([start, off, values.std(axis=0, ddof=1), np.nan_to_num(knowledge.errors)])[kept]
     names = [inquiry.names[i] for i in kept]
     arrays = {"synthetic": NamedArray(table, names, "", ("value", "bias", "spread", "predicted"))}
     arrays |= _predicted(inquiry, knowledge)
@@ -168,8 +171,7 @@ def _information(robot: Robot, inquiry: Inquiry, rows: Named) -> tuple[Sorted, A
     answers, told = read(variation, rows, inquiry, inquiry.only)
     noise, start = _noise(told, inquiry), inquiry.with_beside(answers).beliefs.start
     slopes = begun(variation, answers, told, start)[1]
-    weights = np.broadcast_to(1 / noise.sigma, told.measured.shape)[~np.isnan(told.measured)]
-    return told, slopes * weights[:, None], answers.accuracy
+    return told, slopes * noise.weights(~np.isnan(told.measured))[:, None], answers.accuracy
 
 
 def _noise(told: Sorted, inquiry: Inquiry) -> Noise:

@@ -125,7 +125,10 @@ class Search:
 
         meant = [*other_inputs(variation.robot, told, errors, again)]
         noise.begin(errors)
-        first = inquiry.beliefs.start, J
+        present = ~np.isnan(told.measured)
+        weights = noise.weights(present)
+        known = inquiry.beliefs.measured(errors[present] * weights, J * weights[:, None])
+        inquiry, first = replace(inquiry, beliefs=known), (known.start, J)
         return Search(robot, inquiry, progress, variation, answers, told, check, noise, notes, first, meant)
 
     @property
@@ -176,7 +179,7 @@ class Search:
 
     def _search(self, beliefs: Beliefs) -> Fit:
         present = self.present
-        weights = self._weights(present)
+        weights = self.noise.weights(present)
 
         def errors(values: Array) -> Array:
             found = np.full(len(weights), np.inf)
@@ -270,7 +273,7 @@ class Search:
         if not len(own):
             return values
         present = ~np.isnan(told.measured)
-        weights = self._weights(present)
+        weights = self.noise.weights(present)
 
         def whole(x: Array) -> Array:
             there = values.copy()
@@ -328,11 +331,7 @@ class Search:
 
     def _stay(self, values: Array, errors: Array, J: Array) -> None:
         """Let values be what was found, where there are such errors (M,) and derivatives (M, k) of them."""
-        self.weights = self._weights(self.present)
+        self.weights = self.noise.weights(self.present)
         found = errors * self.weights
         counts, cost = counted(found, self.inquiry.loss), float(found @ found) / 2
         self.found = Fit(values, found, J * self.weights[:, None], cost, counts, False, self.evaluations)
-
-    def _weights(self, present: Flags) -> Array:
-        """One over sigma (M,) of what was measured."""
-        return np.broadcast_to(1 / self.noise.sigma, present.shape)[present]
