@@ -206,7 +206,7 @@ def _tell_interpreted(why: str) -> None:
 
 
 def _tell_waiting(what: str) -> None:
-    tell(f"waiting for {escaped(what)[:REASON]}")
+    tell(f"waiting for {escaped(what)[:REASON]}; --native off goes on without")
 
 
 def _subject(orders: Sequence[str], order_help: str) -> Decorator:

@@ -15,9 +15,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 # Statements of a function that is left as it is, and share of lines above which blocks are not worth their tables; of
-# so many statements a compiler takes minutes at once and seconds in blocks, whatever their lines (RODAS with a rod of
-# eight shapes: 108,000 in 15 s).
-SHORT, WORTH, LONG = 500, 0.7, 80_000
+# so many statements a compiler takes up to minutes at once and seconds in blocks, whatever their lines (RODAS with
+# sensitivities and 2,000 registers: 65,000 in 100 s, or 16 s; such that repeat themselves in 18 to 29 s either way).
+SHORT, WORTH, LONG = 500, 0.7, 20_000
 # Statements that a fingerprint is of; a cut is where it is below, as one in so many is; statements of a block.
 WINDOW, RARE, LEAST, LONGEST = 6, 2**32 // 96, 16, 300
 MIXING = 0x9E3779B97F4A7C15
