@@ -231,12 +231,13 @@ class Robot(Shared):
         def numbers() -> tuple[Array, Array]:
             U, u = self.attachment
             values = [
-                float(each) if each.is_constant() else self.parameters.shape_by(each, f"{wanted} ({i})")
+                float(each) if each.is_constant() else self.parameters.shape_by(each, wanted[i])
                 for i, each in enumerate(casadi.vertsplit(casadi.densify(casadi.veccat(U, u))))
             ]
             return np.reshape(values[: U.numel()], U.shape, order="F"), np.array(values[U.numel() :])
 
-        wanted = "what elastic joints follow"
+        heads = [*(f"how {{}} follows {joint.name}" for joint in self.joints), "where {} follows"]
+        wanted = [head.format(name) for head in heads for name in self.coordinates]
         return self.kept("attachment", numbers)
 
     def with_shafts(self, values: Mapping[int, Value]) -> dict[int, Value]:

@@ -69,7 +69,8 @@ class Variation:
         own = self.robot.parameters
         found = {name: own.shaped_by(depending(own.definitions, (name,))) for name in self.names}
         if shaped := {name: numbers for name, numbers in found.items() if numbers}:
-            why = f"what is traced depends on {listing(shaped)}: {listing(sorted(set().union(*shaped.values())))}"
+            what = listing(sorted(set().union(*shaped.values())))
+            why = f"equations are made for these values of {listing(shaped)} alone ({what})"
             leave = "leave it out" if len(shaped) == 1 else "leave them out"
             raise UsageError(f"{why}; {leave} with ", Argument("fix"))
 

@@ -551,7 +551,7 @@ TURNED = {"q1": [0.0, 1.0], "q2": [0.0, 1.0], "torque.q2": [1.0, 2.0]}
 
 def test_what_shapes_a_trace_is_refused():
     """By the parameters that do."""
-    with pytest.raises(UsageError, match="what is traced depends on mp: .*clamped-mass.*; leave it out with fix"):
+    with pytest.raises(UsageError, match="made for these values of mp alone .*clamped-mass.*; leave it out with fix"):
         kronbot.loads(CLAMPED).fit(TURNED, estimate="k,mp")
     probe = (
         "kronbot: 1\nname: probe\ngravity: [0, -9.81, 0]\nparameters: {m: 0.3}\nlinks:\n"
@@ -560,8 +560,16 @@ def test_what_shapes_a_trace_is_refused():
     )
     for question, times in (("simulate", {"t": [0.0, 0.1]}), ("statics", {})):
         table = {"q1": [0.0, 0.01], "tip.rod.y": [0.0, 0.01], **times}
-        with pytest.raises(UsageError, match="what is traced depends on m: .*clamped-mass.*; leave it out with fix"):
+        with pytest.raises(UsageError, match="values of m alone .*clamped-mass.*; leave it out with fix"):
             kronbot.loads(probe).fit(table, question=question, estimate="m")
+    belt = (
+        "kronbot: 1\nname: belt\ngravity: [0, -9.81, 0]\nparameters: {n: 2, k: 60, off: 0.1}\nlinks:\n"
+        "  - {name: a, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 1, inertia: {Izz: 1}}}\n"
+        "  - {name: b, joint: {type: revolute, name: q2, follows: n*q1 + off, elastic: {stiffness: k}},\n"
+        "     pose: {xyz: [1, 0, 0]}, rigid: {mass: 1, inertia: {Izz: 1}}}\n"
+    )
+    with pytest.raises(UsageError, match=r"n, off alone \(how q2 follows q1, where q2 follows\); leave them out"):
+        kronbot.loads(belt).fit({"q1": [0.0, 1.0], "q2": [0.1, 2.1]}, estimate="n,k,off")
 
 
 @pytest.mark.slow
@@ -570,7 +578,7 @@ def test_what_shapes_a_trace_through_others_is_refused():
     robot = kronbot.loads(
         CLAMPED.replace("mp: ", "share: 1, mp: share*", 1).replace("mass: mp,", "mass: mp + rest/100,")
     )
-    with pytest.raises(UsageError, match="depends on share, rest: .*clamped-mass.*; leave them out with fix"):
+    with pytest.raises(UsageError, match="of share, rest alone .*clamped-mass.*; leave them out with fix"):
         robot.fit(TURNED, estimate="k,rest,share")
     assert robot.fit(TURNED, estimate="k,rest,share", fix="share,rest").at["parameters"].keys() == {"k"}
 
