@@ -481,7 +481,7 @@ def by_taylor(M, K0, K1, frequency, steps=24, terms=34):
             sine = [w**j / mpmath.factorial(j) * mpmath.sin(w * k * h + j * mpmath.pi / 2) for j in range(terms)]
             x = [place, rate]
             for j in range(terms):
-                driven = sum(sine[i] * x[j - i] for i in range(j + 1))
+                driven = sum(x[j - i] * sine[i] for i in range(j + 1))  # mpmath prints the arrays that it multiplies
                 x.append((A0 @ x[j] + A1 @ driven) / ((j + 1) * (j + 2)))
             place = sum(x[j] * h**j for j in range(len(x)))
             rate = sum(j * x[j] * h ** (j - 1) for j in range(1, len(x)))
