@@ -9,7 +9,7 @@ from scipy.optimize import least_squares
 from kronbot.mechanics.estimation import knowledge
 from kronbot.mechanics.estimation.beliefs import Beliefs, starts
 from kronbot.mechanics.estimation.knowledge import Knowledge, following, outlying, unlikely
-from kronbot.mechanics.estimation.least_squares import NoStart, fitted
+from kronbot.mechanics.estimation.least_squares import NoStart, fitted, solved
 from kronbot.mechanics.estimation.plans import chosen
 from kronbot.questions.fitting.words import ambiguous
 
@@ -260,6 +260,30 @@ def test_starts_near_0_and_vague_priors_are_as_none(start, mean, deviation):
     assert fit.converged and fit.values == pytest.approx(right, rel=1e-6)
     told = Knowledge(fit.jacobian, known.scale, known.deviation)
     assert told.rank == 2 and told.errors == pytest.approx([0.5e-4 / 0.91, 0.5e-4], rel=1e-6)
+
+
+@pytest.mark.parametrize("far", [1e9, 3e9, 1e12, 1e100])
+def test_a_prior_far_from_the_start_is_reached(far):
+    """Though each step takes less of such a cost than ends a search; the others are where errors want them."""
+
+    def errors(p):
+        return 1e3 * (np.array([1, 2, 3]) * p[1] ** 2 - np.array([4, 8, 12]))
+
+    def slope(p):
+        return 2e3 * np.outer([1, 2, 3], [0, p[1]])
+
+    known = beliefs([1.0, 0.9], mean=[far, np.nan], deviation=[1e-9 * far, np.nan])
+    fit = fitted(errors, slope, known.measured(errors(known.start), slope(known.start)), "linear")
+    assert fit.converged and fit.values == pytest.approx([far, 2], rel=1e-8)
+
+
+@pytest.mark.parametrize("start", [[1, 1, 1], [1e11, 1, 1], [1, 1e14, -1e20], [1e120, 1e140, 1e-20]])
+def test_a_linear_problem_has_no_start(problem, start):
+    A, b, p = problem
+    known = beliefs(start)
+    fit = solved(*linear(A, b), known.measured(A @ known.start - b, A))
+    right = np.linalg.lstsq(A, b, rcond=None)[0]
+    assert fit.values == pytest.approx(right, rel=1e-9)
 
 
 def test_starts_are_the_first_value_and_draws_within_bounds():

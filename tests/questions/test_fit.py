@@ -847,6 +847,47 @@ def test_what_is_all_but_0_and_what_is_all_but_no_prior_are_none(prior):
     assert found["estimates"][:, 1] == pytest.approx([2, 0.3], rel=1e-9) and found.summary["rank"] == 2
 
 
+@pytest.mark.parametrize("m", [1e12, 1e140])
+def test_what_is_linear_has_no_start(m):
+    """Neither estimates nor what is told of them, with sigma and without; beyond there is no number for a square."""
+    q, qdd = np.array([0, 0.3, 0.8, 1.2]), np.array([0, 1.0, -2, 3])
+    torque = (0.3 + 2 * 0.5**2) * qdd + 2 * 9.81 * 0.5 * np.cos(q) + np.array([1e-3, -1e-3, 1e-3, 0])
+    rows = {"q1": q, "q1_dot": 0 * q, "q1_ddot": qdd, "torque.q1": torque}
+    for sigma in ({"torque": 1e-3}, None):
+        near, far = (
+            kronbot.loads(LINK, parameters={"zero": 0, "m": each}).fit(
+                rows, question="dynamics", estimate=["m", "I"], sigma=sigma
+            )
+            for each in (1, m)
+        )
+        assert far["estimates"][:, 1] == pytest.approx(near["estimates"][:, 1], rel=1e-9)
+        assert far["standard_errors"] == pytest.approx(near["standard_errors"], rel=1e-6) and near.summary["rank"] == 2
+    with pytest.raises(ComputationError, match="too small for sums of squares: give parameters values that are nearer"):
+        kronbot.loads(LINK, parameters={"m": 1e160}).fit(rows, question="dynamics", estimate=["m", "I"])
+    with pytest.raises(ComputationError, match="too small for sums of squares: give smaller ones to sigma"):
+        kronbot.loads(LINK).fit(rows, question="dynamics", estimate=["m", "I"], sigma={"torque": 1e200})
+
+
+def test_a_start_without_an_answer_leaves_those_after_it_alone():
+    """A stiffness of 1e299 may end in a posture whose squares are no numbers: it is none to go on from."""
+    arm = (
+        "kronbot: 1\nname: arm\ngravity: [0, -9.81, 0]\nparameters: {E: 12.0, l: 0.9}\nlinks:\n"
+        "  - {name: a, joint: {type: revolute, name: q1}, pose: {}, payload: {mass: 0.25},\n"
+        "     flexible: {length: l, mass: 0.3, EI: {z: E}, modes: {v: 2}, shape: craig-bampton}}\n"
+    )
+    robot, q = kronbot.loads(arm), np.linspace(-1, 1, 8)
+    answer = robot.with_parameters(E=15, l=1).statics(angles={"q1": q})
+    rows = {"q1": q, **{name: answer[name] for name in ("endpoint.x", "endpoint.y")}}
+    answers, _ = StaticAnswers.read(Variation.of(robot.model, ["E", "l"]), Named(Columns(rows), {}), ())
+    at, far = np.array([15.0, 1.0]), np.array([4.5e299, 0.75])
+    J = answers.jacobian(at)
+    for ask in (answers.jacobian, answers.errors):
+        answers.errors(far)
+        answers._found.q[2, 1:] = 9e251
+        assert not np.isfinite(ask(far)).all()
+        assert answers.errors(at) == pytest.approx(0, abs=1e-9) and answers.jacobian(at) == pytest.approx(J, rel=1e-6)
+
+
 def test_sigmas_of_few_measurements_are_told():
     """Found from errors, of fewer than two and a half degrees of freedom; those given are believed."""
     errors, leverages = np.array([[1.0, 2.0], [0.1, np.nan], [0.2, 0.3]]), np.array([[0.5, 0.5], [0.5, 0], [0.5, 0.5]])

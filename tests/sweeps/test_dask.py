@@ -121,6 +121,18 @@ def test_a_scheduler_that_is_not_there_is_told_in_time(tmp_path, monkeypatch):
             text(swept(Cheap(), {"EI": [1]}, scheduler=str(tmp_path / "other.json")))
 
 
+@pytest.mark.slow
+def test_a_client_that_was_never_whole_is_not_waited_for():
+    """As where settings for TLS lack; nothing is printed of it when the process ends, either."""
+    script = (
+        "import kronbot\nfrom kronbot.errors import ComputationError\n"
+        "try: kronbot.load('canadarm').sweep('modes', over={'EI': [1, 2]}, scheduler='tls://127.0.0.1:9').result()\n"
+        "except ComputationError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "no Dask scheduler answers (" in done.stdout and not done.stderr
+
+
 @pytest.mark.parametrize("kind", ["endless", "deep", "a pipe without a writer"])
 def test_hostile_scheduler_files_end_at_once(tmp_path, kind):
     file = Path("/dev/zero") if kind == "endless" else tmp_path / "file"

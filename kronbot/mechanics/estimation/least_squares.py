@@ -193,9 +193,10 @@ def _wanted(fit: Fit, beliefs: Beliefs, accuracy: float) -> tuple[Array, float]:
     """The Gauss-Newton step (k,) where a search has ended, and the share of the cost that it takes away: the square of
     the cosine between errors and what parameters away from bounds can change.
 
-    It is cut at bounds and where it changes a parameter by more than its size. It is none, and the share 0, where it is
-    at most SETTLED standard errors, sigmas being those of the errors where these are larger, and where it changes
-    errors by less than their ``accuracy``, a share of what changing a parameter by its scale does.
+    It is cut at bounds and where it changes a parameter by more than its size, or than the way to its prior. It is
+    none, and the share 0, where it is at most SETTLED standard errors, sigmas being those of the errors where these are
+    larger, and where it changes errors by less than their ``accuracy``, a share of what changing a parameter by its
+    scale does.
     """
     values, J, root, informed = fit.values, fit.jacobian * beliefs.scale, np.sqrt(fit.weights), beliefs.informed
     free = np.flatnonzero(~beliefs.at_bound(values))
@@ -210,6 +211,7 @@ def _wanted(fit: Fit, beliefs: Beliefs, accuracy: float) -> tuple[Array, float]:
     x = np.linalg.lstsq(all_finite(R[:, :-1]), all_finite(R[:, -1]), rcond=RANK)[0]
     step[free[told]] = -x / norms[told] * beliefs.scale[free[told]]
     moving, largest = step != 0, np.maximum(np.abs(values), beliefs.scale)
+    largest[informed] = np.maximum(largest, np.abs(values - beliefs.mean))[informed]
     room = np.minimum(np.where(step > 0, beliefs.upper - values, values - beliefs.lower), largest)[moving]
     part = float(np.min(room / np.abs(step[moving]), initial=1.0))
     size, moved, freedom = float(e @ e), float(np.linalg.norm(R[:, :-1] @ x)), max(len(e) - int(told.sum()), 1)
@@ -277,22 +279,28 @@ def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
 
     Of what data and priors leave open it takes the values nearest to the start, by scaled parameters.
     """
-    scale, informed, start = beliefs.scale, beliefs.informed, beliefs.start
-    rows = np.eye(len(scale))[informed] / beliefs.deviation[informed, None]
+    informed, start = beliefs.informed, beliefs.start
+    rows = np.eye(len(start))[informed] / beliefs.deviation[informed, None]
     e = np.concatenate([errors(start), (start - beliefs.mean)[informed] / beliefs.deviation[informed]])
     _bounded(e)
     J = _bounded(np.concatenate([jacobian(start), rows]))
     values = start.copy()
-    for _ in range(2):  # the second one takes away what rounding has left
-        R = triangle(J, e)
+    steps, size, before = 0, np.inf, None
+    # Each takes away what rounding of the one before has left, by sizes that are no longer those of the start.
+    while steps < STEPS:
+        scale, R, steps = beliefs.begun(values).scale, triangle(J, e), steps + 1
         norms = _norms(R[:, :-1] * scale)
         told = seen(norms)
         scaled = R[:, :-1][:, told] * (scale[told] / norms[told])
         step = np.linalg.lstsq(all_finite(scaled), all_finite(-R[:, -1]), rcond=RANK)[0]
         values[told] += scale[told] * step / norms[told]
         e = np.concatenate([errors(values), (values - beliefs.mean)[informed] / beliefs.deviation[informed]])
+        old, size = size, float(np.linalg.norm(e))
+        if before is not None and size > old / 2 and (told == before).all():
+            break
+        before = told
     last = errors(values)
-    return Fit(values, last, jacobian(values), float(e @ e) / 2, np.ones(len(last)), True, 2)
+    return Fit(values, last, jacobian(values), float(e @ e) / 2, np.ones(len(last)), True, steps)
 
 
 def _bounded(values: Array) -> Array:

@@ -70,7 +70,7 @@ class Noise:
         """Begin with the sizes of the errors (N, columns) before anything is fitted."""
         for group in self.groups.values():
             if not np.isnan(own := errors[:, group]).all():
-                self._put(group, float(np.sqrt(np.nanmean(own**2))))
+                self._put(group, _root_mean_square(own[~np.isnan(own)]))
 
     def follow(self, errors: Array, leverages: Array) -> float:
         """Take the sigmas from errors and leverages (N, columns); the largest relative change of one."""
@@ -101,11 +101,17 @@ class Noise:
         """
         if self.robust:
             return float(MEDIAN * np.median(np.abs(errors)) * np.sqrt(len(errors) / freedom))
-        return float(np.sqrt(np.sum(errors**2) / freedom))
+        return _root_mean_square(errors) * float(np.sqrt(len(errors) / freedom))
 
     def _put(self, group: list[int], value: float) -> None:
         # Of a column of zeros nothing is known but the others.
         self.sigma[group] = max(value, float(self.least[group].max()) or float(self.least.max(initial=0.0)) or LEAST)
+
+
+def _root_mean_square(errors: Array) -> float:
+    """That of errors (M,) whose squares may be too large for numbers."""
+    largest = float(np.abs(errors).max(initial=0.0))
+    return largest * float(np.sqrt(np.mean((errors / largest) ** 2))) if largest else 0.0
 
 
 def _least(sizes: Array) -> float:

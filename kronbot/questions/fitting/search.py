@@ -39,6 +39,9 @@ from kronbot.records import dataclass
 ROUNDS, STEADY = 12, 1e-3
 # Times that steps are chosen anew where a search has ended, and the share of the errors that this is to change at most.
 ANEW, SAME = 4, 1e-6
+# Derivatives of weighted errors below this have no squares.
+TINY = 1e-150
+NEARER = "give ", Argument("parameters"), " values that are nearer, or leave such rows out"
 
 
 READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers, Sorted]]] = {
@@ -127,7 +130,12 @@ class Search:
         noise.begin(errors)
         present = ~np.isnan(told.measured)
         weights = noise.weights(present)
-        known = inquiry.beliefs.measured(errors[present] * weights, J * weights[:, None])
+        weighted = J * weights[:, None]
+        if 0 < np.abs(weighted).max(initial=0.0) < TINY:
+            small = "derivatives of errors over their sigmas are too small for sums of squares"
+            cure = ("give smaller ones to ", Argument("sigma")) if inquiry.sigma else NEARER
+            raise ComputationError(f"{small}: ", *cure)
+        known = inquiry.beliefs.measured(errors[present] * weights, weighted)
         inquiry, first = replace(inquiry, beliefs=known), (known.start, J)
         return Search(robot, inquiry, progress, variation, answers, told, check, noise, notes, first, meant)
 
@@ -166,12 +174,11 @@ class Search:
         """Why squares of errors, or of their derivatives, are not finite where a search begins."""
         demand_derivatives(self.slopes[1], self.variation.names)
         sigma, prior = bool(self.inquiry.sigma), bool(self.inquiry.beliefs.informed.any())
-        nearer = "; give ", Argument("parameters"), " values that are nearer, or leave such rows out"
         begins = "at values where a search begins"
         demand_answers(self.answers.errors(self.slopes[0]), self.told, self.answers.reason, begins)
         if not sigma and not prior:
             return ComputationError(
-                f"errors, or their derivatives, are too large for sums of squares {begins}", *nearer
+                f"errors, or their derivatives, are too large for sums of squares {begins}; ", *NEARER
             )
         what = " or ".join(["errors over their sigmas"] * sigma + ["those of priors"] * prior)
         cures = [Argument("sigma")] * sigma + [" and "] * (sigma and prior) + [Argument("prior")] * prior
@@ -258,7 +265,8 @@ class Search:
             held = frozenset(np.flatnonzero(beliefs.at_bound(found.values) & ~self.apart).tolist())
             plain = self.inquiry.loss == "linear"
             counted = found.jacobian if plain else found.jacobian * np.sqrt(found.weights)[:, None]
-            self._known = found, Knowledge(counted, beliefs.scale, beliefs.deviation, held, self.answers.accuracy)
+            scale = beliefs.begun(found.values).scale
+            self._known = found, Knowledge(counted, scale, beliefs.deviation, held, self.answers.accuracy)
         return self._known[1]
 
     @cached_property

@@ -40,6 +40,8 @@ from kronbot.records import dataclass
 PURPOSE = "fit"
 # Steps of Newton's method with stiffnesses that are known.
 CORRECTIONS = 20
+# How many times as large as where they end corrections by one's own stiffness may be.
+AGREED = 1e3
 
 
 @dataclass
@@ -152,6 +154,7 @@ class StaticAnswers:
         found, rows = self._at(values), self.rows
         h = self._trace(found.robot).rows(found.q, rows.loads, self._whole, rows.attitudes)["h"]
         h = h.reshape(len(rows), -1) - rows.zeros
+        found.lost |= (rows.present & ~np.isfinite(h)).any(axis=1)
         h[found.lost] = np.where(rows.present[found.lost], np.inf, np.nan)
         return h
 
@@ -169,7 +172,10 @@ class StaticAnswers:
         row, column = np.nonzero(rows.present)
         shares = whole(np.ones(len(row)))
         points = {"q": found.q[row], "given": rows.loads[row], "shares": shares, "attitudes": rows.attitudes[row]}
-        return self._pullback.derivatives(found.robot, values, points, weights[row, column])
+        J = self._pullback.derivatives(found.robot, values, points, weights[row, column])
+        # Where numbers were too large there is no equilibrium to go on from, either.
+        found.lost[row[~np.isfinite(J).all(axis=1)]] = True
+        return J
 
     @property
     def _whole(self) -> Array:
@@ -211,18 +217,25 @@ class StaticAnswers:
         going, before = np.flatnonzero(~known.lost), np.full(len(rows), np.inf)
         found.q[going] = known.q[going]
         done = np.zeros(len(rows), dtype=bool)
+
+        def corrected(inverse: Array, going: Places) -> tuple[Array, Array]:
+            F = forces.rows(found.q[going], rows.loads[going], self._whole[going])["F"].reshape(len(going), -1)
+            corrections = -(inverse[going] @ F[:, :, None])[:, :, 0]
+            return corrections, paths.size(going, corrections)
+
         for _ in range(CORRECTIONS):
             if not len(going):
                 break
-            F = forces.rows(found.q[going], rows.loads[going], self._whole[going])["F"].reshape(len(going), -1)
-            corrections = -(known.inverse[going] @ F[:, :, None])[:, :, 0]
-            sizes = paths.size(going, corrections)
+            corrections, sizes = corrected(known.inverse, going)
             found.q[going[:, None], free] += corrections
             done[going] = sizes <= CLOSE
             on = (sizes > CLOSE) & (sizes <= np.minimum(CONTRACTION * before[going], REACH))
             before[going] = sizes
             going = going[on]
         done &= ~crossed(known.index, found.index)
+        # Stiffnesses that are very much larger than those here make little of any forces.
+        if done.any():
+            done[done] = corrected(found.inverse, np.flatnonzero(done))[1] <= AGREED * CLOSE
         left = np.flatnonzero(~known.lost & ~done)
         if len(left):
             index = known.index[left] + found.equilibria.signs

@@ -11,7 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Iterable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import TracebackType
@@ -60,7 +60,8 @@ class Dask:
             self._client = TimeoutError("nothing comes from who listens there")
         if isinstance(self._client, Exception):
             self._unlogged.close()
-            why = f"no Dask scheduler answers within {PATIENCE:g} s ({said(self._client)})"
+            within = f" within {PATIENCE:g} s" if isinstance(self._client, OSError) else ""
+            why = f"no Dask scheduler answers{within} ({said(self._client)})"
             raise ComputationError(Argument("scheduler", quote(scheduler)), f": {why}") from None
         # A task of its own, so that Dask copies it from worker to worker and makes it again where it is lost.
         self._parcel = self._client.submit(_same, parcel, pure=False)
@@ -71,9 +72,14 @@ class Dask:
 
     def _connect(self, where: str, answer: SimpleQueue[Any]) -> None:
         """A client, or what is wrong: of addresses and of what comes from there Dask makes errors of all kinds."""
+        client = self._distributed.Client.__new__(self._distributed.Client)
         try:
-            answer.put(self._distributed.Client(where, timeout=PATIENCE, set_as_default=False))
+            client.__init__(where, timeout=PATIENCE, set_as_default=False)
+            answer.put(client)
         except Exception as error:
+            with suppress(Exception):
+                client.close(timeout=PAUSE / 10)
+            client.status = "closed"  # else what is left of it waits for its end where it is forgotten
             answer.put(error)
 
     @property
