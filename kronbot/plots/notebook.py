@@ -21,6 +21,8 @@ from kronbot.questions.tables import columns_shown, hertz, in_hertz, judged, num
 PURPOSE = "notebook"
 # Rows and columns that a notebook has room for.
 ROWS, COLUMNS = 11, 24
+# MathJax, which notebooks show formulas by, takes what stands between dollars for one, with links in it.
+PLAIN = 'class="mathjax_ignore tex2jax_ignore"'
 
 
 def of_result(result: Result) -> str:
@@ -147,12 +149,12 @@ def _series(result: Result) -> str:
 
 def heading(text: str) -> str:
     """What a table is about."""
-    return f"<p><b>{escape(text)}</b></p>"
+    return f"<p {PLAIN}><b>{escape(text)}</b></p>"
 
 
 def told(text: str) -> str:
     """A paragraph."""
-    return f"<p>{escape(text)}</p>"
+    return f"<p {PLAIN}>{escape(text)}</p>"
 
 
 def table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
@@ -161,4 +163,4 @@ def table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ())
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     # On the left: of a table that is wider than the page nobody would see its middle.
     named = f'<caption style="text-align: left">{escape(caption)}</caption>' if caption else ""
-    return f"<table>{named}{above}{body}</table>"
+    return f"<table {PLAIN}>{named}{above}{body}</table>"

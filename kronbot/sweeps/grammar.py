@@ -188,7 +188,9 @@ def _columns(numbered: Sequence[tuple[int, str]], header: Sequence[str], wrong: 
         found = [cell.strip() for cell in ",".join(lines).split(",")] if lines else []
         if all(found) and "".join(found).isprintable():
             return [found[i::width] for i in range(width)]
-    rows = []
+    rows, answered = [], ""
+    if header[0] == "case" and header[-1] == "error":
+        answered = "; a sweep has answered here: keep the columns that it varied alone"
     for number, text in numbered:
         line = _line(wrong.file, number, text)
         if (count := len(line.cells)) != width:
@@ -196,7 +198,7 @@ def _columns(numbered: Sequence[tuple[int, str]], header: Sequence[str], wrong: 
             told = [(column, f"values in this row: {count}, names in the header: {width}")]
         else:
             empty = [k for k, cell in enumerate(line.cells) if not cell]
-            told = [(line.starts[k], f"a value of {quote(header[k])} is missing") for k in empty]
+            told = [(line.starts[k], f"a value of {quote(header[k])} is missing{answered}") for k in empty]
             unsaid = [k for k, cell in enumerate(line.cells) if not cell.isprintable()]
             told += [(line.starts[k], f"{quote(line.cells[k])} is no text of printable characters") for k in unsaid]
         wrong.found += [Mistake(number, column, message, wrong.file, text) for column, message in told]

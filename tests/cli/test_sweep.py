@@ -118,6 +118,11 @@ def test_a_file_a_journal_and_its_picture(tmp_path, capsys):
     # All is there.
     assert run([*asked, "--resume"]) == 0
     assert "all 2 cases are in it" in capsys.readouterr().err
+    picture.unlink()
+    assert run([*asked, "--resume", "--plot", str(picture), "-q"]) == 2
+    assert "are in it; for a picture they are taken anew: --overwrite without --resume" in capsys.readouterr().err
+    assert run(["sweep", "modes", "khang", "--cases", str(file)]) == 2
+    assert "is missing; a sweep has answered here: keep the columns that it varied alone" in capsys.readouterr().err
     assert run(asked) == 2
     assert "the file is there already; --overwrite replaces it" in capsys.readouterr().err
     assert run([*asked, "--over", "qa=1", "--resume"]) == 2

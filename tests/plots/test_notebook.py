@@ -18,7 +18,7 @@ from kronbot.errors import UsageError
 from kronbot.plots import notebook
 
 LIBRARY = Path(kronbot.__file__).parent / "cli" / "explanations" / "topics" / "library.md"
-HOSTILE = "</table><script>alert(1)</script>"
+HOSTILE = r"</table><script>alert(1)</script> $\href{javascript:alert(1)}{arm}$"
 
 
 class Read(HTMLParser):
@@ -155,6 +155,8 @@ def test_names_are_text(tmp_path):
     for shown in (robot._repr_html_(), robot.jacobian()._repr_html_()):
         assert "script" not in Read(shown).tags
         assert HOSTILE in html.unescape(re.sub(r"<img[^>]*>", "", shown))
+        around = re.findall(r"<(?:p|table)\b[^>]*>", shown)
+        assert around and all('class="mathjax_ignore tex2jax_ignore"' in each for each in around)
 
 
 def is_code(block):
@@ -205,7 +207,7 @@ def test_a_notebook_runs_what_explain_tells(tmp_path):
         each for cell in outputs for each in cell if each.output_type == "error" or each.get("name") == "stderr"
     ]
     found = [cell[-1].data for cell in outputs[-len(shown) :]]
-    assert "<table>" in found[0]["text/html"]
+    assert "<table " in found[0]["text/html"]
     assert "data:image/png" in found[0]["text/html"]
     assert "verdict" in found[1]["text/html"]
     assert "image/png" in found[2]

@@ -238,8 +238,11 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
             _demand_one_value(subject, over, swept.task.cases.names)
             swept = replace(swept, task=replace(swept.task, words=worded))
             if swept.finished:
-                besides = "" if out.drawn is None else "; a picture takes them anew, --overwrite without --resume"
-                tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it{besides}")
+                there = f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it"
+                asked_for = {"a picture": out.drawn, "indices": given["indices"]}
+                if more := " and ".join(word for word, wanted in asked_for.items() if wanted):
+                    raise UsageError(f"{there}; for {more} they are taken anew: --overwrite without --resume")
+                tell(there)
                 return
             if out.panels is not None:
                 from kronbot.plots.sweep import words
