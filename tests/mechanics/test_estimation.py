@@ -42,6 +42,14 @@ def test_a_linear_problem_is_solved_by_its_normal_equations(problem):
     assert known.rank == 3 and known.ambiguities == []
 
 
+def test_standard_errors_are_numbers_where_their_squares_are_none(problem):
+    A, _, _ = problem
+    units = np.array([1e160, 1e-170, 1])
+    near, far = (Knowledge(J, size, np.full(3, np.nan)) for J, size in ((A, np.ones(3)), (A / units, units)))
+    np.testing.assert_allclose(far.errors, near.errors * units, rtol=1e-9)
+    np.testing.assert_allclose(far.correlations, near.correlations, rtol=1e-9)
+
+
 def test_priors_are_measurements_of_parameters(problem):
     A, b, p = problem
     mean, deviation = p * 1.1, np.abs(p) * 0.02

@@ -175,13 +175,16 @@ class Knowledge:
 
     @cached_property
     def errors(self) -> Array:
-        """Standard errors (k,) of the parameters."""
-        return np.asarray(np.sqrt(np.diagonal(self.covariance)))
+        """Standard errors (k,) of the parameters, NaN as in the covariance, whose squares may be beyond all numbers."""
+        root, clear = self._root
+        largest = np.maximum(np.abs(root).max(axis=0, initial=0.0), np.finfo(float).tiny)
+        return np.asarray(np.where(clear, largest * np.sqrt(((root / largest) ** 2).sum(axis=0)), np.nan))
 
     @cached_property
     def correlations(self) -> Array:
         """Correlations (k, k)."""
-        return np.asarray(self.covariance / np.outer(self.errors, self.errors))
+        whole = self._root[0] / self.errors
+        return np.asarray(whole.T @ whole)
 
     def leverage(self) -> Array:
         """By measurement (M,) how much of its own error the fit takes away: 1 where a parameter follows it alone."""
