@@ -294,6 +294,17 @@ def test_a_linear_problem_has_no_start(problem, start):
     assert fit.values == pytest.approx(right, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # what SciPy makes of squares of 1e200
+@pytest.mark.parametrize("start", [[1, -1, 1], [1e12, -1, 1], [1, -1e14, 1], [1e100, -1, 1e-12], [1e30, -1e30, 1e30]])
+def test_a_search_from_far_away_ends_where_one_from_nearby_does(problem, start):
+    """Neither a bound that was near by the scale of the start, nor what errors felt nothing of there, stays behind."""
+    A, b, p = problem
+    known = beliefs(start, lower=[0, -np.inf, 0])
+    fit = fitted(*linear(A, b), known.measured(A @ known.start - b, A), "linear", home=known.start)
+    right = np.linalg.lstsq(A, b, rcond=None)[0]
+    assert fit.converged and fit.values == pytest.approx(right, rel=1e-6)
+
+
 def test_starts_are_the_first_value_and_draws_within_bounds():
     known = beliefs([1.0, 2.0, 0.0], lower=[0, -np.inf, -5], upper=[4, np.inf, 5], mean=[np.nan, 7, np.nan])
     known = Beliefs(known.start, known.lower, known.upper, known.mean, np.array([np.nan, 0.5, np.nan]))

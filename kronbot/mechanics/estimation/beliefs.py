@@ -74,9 +74,9 @@ class Beliefs:
 
     def measured(self, errors: Array, jacobian: Array) -> Beliefs:
         """The same by weighted errors (M,) at the start, of one where they are less, and their Jacobian (M, k)."""
-        norms = np.sqrt((jacobian**2).sum(axis=0))
-        with np.errstate(divide="ignore"):
-            return replace(self, felt=max(float(np.linalg.norm(errors)), len(errors) ** 0.5) / norms)
+        with np.errstate(all="ignore"):
+            size = max(float(np.linalg.norm(errors)), len(errors) ** 0.5)
+            return replace(self, felt=size / np.sqrt((jacobian**2).sum(axis=0)))
 
     def begun(self, start: Array) -> Beliefs:
         """The same with another start, brought within the bounds."""

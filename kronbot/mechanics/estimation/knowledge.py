@@ -234,9 +234,9 @@ def hearing(J: Array, accuracy: float) -> Array:
     return left
 
 
-def seen(norms: Array) -> npt.NDArray[np.bool_]:
-    """Which columns of a scaled Jacobian with these norms (k,) are more than rounding."""
-    return np.asarray(norms > UNSEEN * norms.max(initial=0.0))
+def seen(norms: Array, among: Array | None = None) -> npt.NDArray[np.bool_]:
+    """Which columns of a scaled Jacobian with these norms (k,) are more than rounding: ``among`` others, or these."""
+    return np.asarray(norms > UNSEEN * (norms if among is None else among).max(initial=0.0))
 
 
 def _reduced(rows: Array) -> Array:

@@ -29,6 +29,8 @@ FIRST = 0.02
 FAR = 1e12
 # What errors hardly feel goes by its own size, so many times as far as what they feel most.
 WIDEST = 1.0
+# Scales of a start that are so many times those of where a search has ended were no measure of what matters there.
+SHRUNK = 1e4
 # A search crawls that has lost less than this share of its cost in so many steps.
 CRAWL, SLOW = 8, 0.5
 # Standard errors by which derivatives may still want to move a search that has ended. Else shorter and shorter steps,
@@ -97,6 +99,10 @@ def fitted(
             beliefs = beliefs.begun(values)
         else:
             used += found.steps
+            anew = beliefs.begun(found.values)
+            if found.converged and used < steps and (beliefs.scale > SHRUNK * anew.scale).any():
+                beliefs = anew
+                continue
             step, share = _wanted(found, beliefs, accuracy) if found.converged else (found.values, 0.0)
             if not share:
                 return replace(found, steps=used)
@@ -183,8 +189,9 @@ def _descended(
     J = jacobian(values)
     # What was more than rounding on the way only goes back. It moves no error, and no derivative of one: a search may
     # begin where a number is all but 0 that was larger at home.
-    whole_way = np.maximum(scale, beliefs.begun(home).scale)
-    values = np.where(seen(_norms(J * whole_way)) | informed, values, home)
+    norms = _norms(J)
+    told = seen(norms * np.maximum(scale, beliefs.begun(home).scale), norms * beliefs.begun(values).scale)
+    values = np.where(told | informed, values, home)
     last = errors(values)
     return Fit(values, last, J, float(found.cost), counted(last, loss), found.status > 0, int(found.nfev))
 
