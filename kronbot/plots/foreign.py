@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -19,6 +21,8 @@ FOLDERS = (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache"))
 FONTS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
 # Bytes of settings.
 MOST = 1 << 20
+# What a folder for now begins with, the lock in it, and the time (s) in which its owner may not have locked it yet.
+LEFT, LOCK, YOUNG = "kronbot-matplotlib-", "in-use", 60.0
 
 
 def import_matplotlib() -> None:
@@ -84,11 +88,32 @@ def _own() -> bool:
 
 @contextmanager
 def _elsewhere() -> Iterator[None]:
-    """A folder for matplotlib, and a home without fonts, that go when these are known, with an interruption, too."""
-    from tempfile import TemporaryDirectory  # here, since every command imports this module
+    """A folder for matplotlib, and a home without fonts, that go when these are known, with an interruption, too.
 
+    Those that killed processes have left beside it go as well: nobody holds their locks.
+    """
+    from tempfile import TemporaryDirectory, gettempdir  # here, since every command imports this module
+
+    _remove_left(Path(gettempdir()))
     with (
-        TemporaryDirectory(prefix="kronbot-", ignore_cleanup_errors=True) as for_now,
+        TemporaryDirectory(prefix=LEFT, ignore_cleanup_errors=True) as for_now,
+        open(Path(for_now, LOCK), "wb") as held,
         environment.for_now(dict.fromkeys(("MPLCONFIGDIR", "HOME", *FONTS), for_now)),
     ):
+        with suppress(OSError):  # of a file system without locks, where nothing is removed
+            host.lock(held.fileno())
         yield
+
+
+def _remove_left(place: Path) -> None:
+    """Only the user's own, in a place where nobody else can have given them their names."""
+    for left in place.glob(f"{LEFT}*"):
+        with suppress(Failure, OSError), closing(private.opened(left, create=False)) as folder:
+            if folder.status().st_mtime > time.time() - YOUNG:
+                continue
+            handle = folder.open(LOCK, os.O_RDWR | os.O_CREAT)
+            try:
+                host.lock(handle)
+                shutil.rmtree(left, ignore_errors=True)
+            finally:
+                os.close(handle)

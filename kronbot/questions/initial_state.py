@@ -23,7 +23,7 @@ from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.kinematics import completed
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
-from kronbot.mechanics.multibody.stops import Contacts, stop_forces
+from kronbot.mechanics.multibody.stops import Contacts, stop_forces, without_contacts
 from kronbot.model.beam import TIP
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
@@ -84,6 +84,17 @@ def initial_state(
 def falls(robot: Robot) -> bool:
     """Whether no elements hold a floating base against gravity."""
     return bool(robot.base) and not hung(robot) and any(robot.parameters.evaluate_all(robot.gravity, PURPOSE))
+
+
+def told_of_tendons(robot: Robot, system: Equations) -> list[str]:
+    """A word on drives that know nothing of the tendons that alone hold a base, and the weight of the arm on it."""
+    weighing = system.drives.along_motion or system.drives.controllers.weighs
+    if not weighing or robot.gravity.is_zero() or not hung(robot) or hung(without_contacts(robot)):
+        return []
+    return [
+        "tendons alone hold the base, and drives know none: torques of the rigid arm, and gravity compensation, are "
+        "those of a base that falls, on which the arm weighs nothing; springs (type: spring) hold it for drives, too"
+    ]
 
 
 def step_of_gravity(

@@ -34,7 +34,7 @@ from kronbot.questions.columns import (
     units_of,
 )
 from kronbot.questions.commanded import commanded
-from kronbot.questions.initial_state import step_of_gravity, told_of_letting_go, told_of_standing
+from kronbot.questions.initial_state import step_of_gravity, told_of_letting_go, told_of_standing, told_of_tendons
 from kronbot.questions.keeping import kept
 from kronbot.questions.limits import told_of_run, told_of_start
 from kronbot.questions.measures import (
@@ -204,7 +204,7 @@ def _told(course: Course) -> Outcome:
         for word, columns in names.items()
     }
     told = [*begun.unmoved, *told_of_start(robot, q[0]), *told_of_standing(robot, system, q[0])]
-    told += [*told_of_run(robot, q, done, run.error), *behind.told]
+    told += [*told_of_tendons(robot, system), *told_of_run(robot, q, done, run.error), *behind.told]
     told += [*_told_of_size(robot, run.tolerances.atol, q[0], series), *_told_of_peaks(robot, summary)]
     if run.start == "equilibrium":
         told += told_of_letting_go(robot, system, run.q, q[0], float(rows["gravity_size"].max()))

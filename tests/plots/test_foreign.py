@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,29 @@ def test_settings_that_cannot_be_read_are_told(tmp_path):
     assert begin(tmp_path, HOME=str(tmp_path)).stderr == ""
     os.truncate(tmp_path / "matplotlibrc", 1 << 32)
     assert "has more than a megabyte" in begin(tmp_path, HOME=str(tmp_path)).stderr
+
+
+def test_folders_that_killed_processes_have_left_go(tmp_path, monkeypatch):
+    """Not those in use, nor those that have just been made, nor in a place where others may name folders."""
+    place = tmp_path / "place"
+    place.mkdir(0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    script = "import os\nfrom kronbot.plots.foreign import _elsewhere\nwith _elsewhere(): os.kill(os.getpid(), 9)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(place)}
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", script], env=environment, check=False)
+    left, young = place.iterdir()
+    with foreign._elsewhere():
+        (used,) = {*place.iterdir()} - {left, young}
+        for old in (left, used):
+            os.utime(old, (0, 0))
+        place.chmod(0o777)
+        with foreign._elsewhere():
+            assert left.exists()
+        place.chmod(0o700)
+        with foreign._elsewhere():
+            assert not left.exists() and used.exists() and young.exists()
+    assert [*place.iterdir()] == [young]
 
 
 @pytest.mark.slow

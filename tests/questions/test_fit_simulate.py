@@ -129,6 +129,21 @@ def test_records_begin_where_their_first_row_says_less_what_sensors_add(same_ste
     np.testing.assert_allclose(found.computed(at), answers(robot, names, true).computed(at), rtol=1e-12, atol=1e-14)
 
 
+def test_records_begin_where_columns_say_that_are_not_compared(tmp_path):
+    """All of the first row, less what sensors add, whichever columns are fitted; in a file as in the library."""
+    robot = kronbot.loads(PENDULUM + "simulate: {drive: {q1: {torque: 0}}}\n")
+    run = robot.simulate(1, 0.02, q={"q1": 0.4}, qd={"q1": 1.5})
+    added = {"q1": 0.1, "q1_dot": -0.2}
+    rows = {name: run[name] + added.get(name, 0) for name in ("t", "q1", "q1_dot")}
+    lines = [",".join(rows), *(",".join(map(repr, row)) for row in np.array([*rows.values()]).T.tolist())]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    for data in (rows, str(tmp_path / "rows.csv")):
+        for only in ("q1", "q1_dot", None):
+            asked = {"question": "simulate", "estimate": ["m", "d"], "offset": added, "only": only}
+            found = robot.with_parameters(d=1, m=1.8).fit(data, **asked)
+            assert found["estimates"][:, 1] == pytest.approx([2, 1.2], rel=1e-6)
+
+
 def test_offsets_are_found_whatever_the_question():
     arm = kronbot.loads(PLANAR.replace("fc: 0.4", "fc: 0.4, zero: 0"))
     q = np.linspace(-1, 1, 9)

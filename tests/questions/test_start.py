@@ -135,6 +135,40 @@ def test_an_arm_that_gravity_breaks_down_has_no_start():
         run(model(soft), start="equilibrium")
 
 
+MOORED = """
+kronbot: 1
+name: moored
+gravity: [0, 0, -9.81]
+base: {type: floating, rigid: {mass: 30, inertia: {Ixx: 2, Iyy: 2, Izz: 2}}}
+links:
+  - name: a
+    joint: {type: revolute, name: s, damping: 1}
+    pose: {rpy: [pi/2, 0, 0]}
+    rigid: {mass: 3, com: [0.5, 0, 0], inertia: {Ixx: 0.1, Iyy: 0.1, Izz: 0.1}}
+elements:
+  - {name: t1, type: tendon, between: [world, base], points: [[1, 1, 2], [0.5, 0.5, 0]], stiffness: 4000, rest: 2}
+  - {name: t2, type: tendon, between: [world, base], points: [[-1, 1, 2], [-0.5, 0.5, 0]], stiffness: 4000, rest: 2}
+  - {name: t3, type: tendon, between: [world, base], points: [[0, -1, 2], [0, -0.5, 0]], stiffness: 4000, rest: 2}
+"""
+HOLDING = "simulate: {drive: {s: {pd: {kp: 200, kd: 20, target: 0.3}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (MOORED + HOLDING, True),
+        (MOORED.replace("tendon", "spring") + HOLDING, False),
+        (MOORED.replace("-9.81", "0") + HOLDING, False),
+        (MOORED + "simulate: {drive: {s: {torque: 14}}}\n", False),
+        (MOORED + "control: {s: {pid: {kp: 200, kd: 20}, target: 0.3, gravity: none}}\n", False),
+    ],
+)
+def test_drives_that_take_a_base_on_tendons_for_one_that_falls_are_told(text, told):
+    run = kronbot.loads(text).simulate(0.02, 0.01, q={"s": 0.3})
+    assert any(each.startswith("tendons alone hold the base") for each in run.warnings) == told
+    assert not told or abs(run["torque.s"][0]) < 1e-9
+
+
 @pytest.mark.slow
 def test_who_starts_straight_under_gravity_is_told(capsys):
     """Where gravity alone bends a beam by more than a tenth of its largest deflection, and only there."""

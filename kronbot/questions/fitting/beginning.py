@@ -143,9 +143,9 @@ class Beginning:
         found = {name: np.array([value, *np.zeros(len(values))]) for name, value in record.given.items()}
         if self.zeros.expressions and not np.isnan(values).any():
             added = np.column_stack([self.zeros.values(robot), self.zeros.slopes(robot, values)])
-            for column, place in zip(self.model.columns, self.zeros.of, strict=True):
-                if place >= 0 and column.name in found:
-                    found[column.name] -= added[place]
+            for name, place in zip(self.zeros.names, self.zeros.of, strict=True):
+                if place >= 0 and name in found:
+                    found[name] -= added[place]
         told: dict[int, Array] = {}
         placed = self.model.placed
         for shift, names in zip((0, robot.n), robot.derivative_names(["q", "qd"]).values(), strict=True):

@@ -36,7 +36,8 @@ def neighbours(search: Search) -> Iterator[str]:
         return
     weighted = search.found.errors * np.sqrt(search.found.weights)
     found = _correlated(search, weighted, search.knowledge.leverage())
-    if found and search.inquiry.initial == "rows" and any(each.kind in ("q", "qd") for each in told.columns):
+    states = {name for names in search.robot.derivative_names(["q", "qd"]).values() for name in names}
+    if found and search.inquiry.initial == "rows" and not states.isdisjoint(told.compared):
         left = _correlated(search, *_beside_first_rows(search, weighted))
         found = {name: each for name, each in found.items() if name in left}
     if not found:

@@ -19,7 +19,7 @@ from kronbot.mechanics.motion.sensitivity import Stretches
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import REACTION, WRENCH
-from kronbot.questions.fitting.columns import OF_SIMULATE_ONLY, of_simulate
+from kronbot.questions.fitting.columns import OF_SIMULATE_ONLY, Column, of_simulate
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.sorting import Sorted, sort_out
 from kronbot.questions.grids import SAMPLE_LIMIT
@@ -102,8 +102,13 @@ class Driven:
         return 1 + TORQUE * len(self.torques) + MOTION * len(self.motions) + LOAD * len(self.loads)
 
 
-def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[tuple[Record, ...], Driven, Sorted]:
-    """The records of a table. Raises UsageError for columns that do not fit, and for times that do not grow."""
+def read(
+    robot: Robot, named: Named, only: Sequence[str]
+) -> tuple[tuple[Record, ...], Driven, Sorted, tuple[Column, ...]]:
+    """The records of a table, and the columns that tell where they begin, whether or not they are compared.
+
+    Raises UsageError for columns that do not fit, and for times that do not grow.
+    """
     known = of_simulate(robot)
     inputs = _inputs(robot, named.names)
     if "t" not in named.names:
@@ -135,10 +140,16 @@ def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[tuple[Record,
     short = [label for label, (first, last) in zip(labels, spans, strict=True) if last - first < 2]
     if short:
         raise UsageError(f"{named.table.name}: two rows make a record at least; {listing(short)} has one")
+    starting = tuple(known[name] for name in told.compared if known[name].kind in ("q", "qd"))
+    beside = named.numbers([column.name for column in starting if column not in told.columns])
+    states = {name: each[told.rows - 1] for name, each in beside.items()}
+    measured = zip(told.columns, told.measured.T, strict=True)
+    states |= {column.name: each for column, each in measured if column in starting}
     records = tuple(
-        _record(robot, told, driven, label, first, last) for label, (first, last) in zip(labels, spans, strict=True)
+        _record(told, driven, label, span, {name: float(each[span[0]]) for name, each in states.items()})
+        for label, span in zip(labels, spans, strict=True)
     )
-    return records, driven, replace(told, records=numbers)
+    return records, driven, replace(told, records=numbers), starting
 
 
 def _inputs(robot: Robot, names: Sequence[str]) -> dict[str, str]:
@@ -162,19 +173,15 @@ def _is_load(name: str) -> bool:
     return name.startswith(("force.", "load."))
 
 
-def _record(robot: Robot, told: Sorted, driven: Driven, label: str, first: int, last: int) -> Record:
-    rows = slice(first, last)
+def _record(told: Sorted, driven: Driven, label: str, span: tuple[int, int], begun: Mapping[str, float]) -> Record:
+    rows = slice(*span)
     t = told.inputs["t"][rows]
     parts = [t[:-1, None]]
     parts += [straight(t, told.inputs[f"torque.{name}"][rows]) for name in driven.torques]
     parts += [spline(t, told.inputs[f"motion.{name}"][rows]) for name in driven.motions]
     parts += [straight(t, told.inputs[name][rows]) for name in driven.loads]
-    given = {
-        column.name: float(told.measured[first, i])
-        for i, column in enumerate(told.columns)
-        if column.kind in ("q", "qd") and not np.isnan(told.measured[first, i])
-    }
-    return Record(label, first, last, t, np.concatenate(parts, axis=1), given)
+    given = {name: value for name, value in begun.items() if not np.isnan(value)}
+    return Record(label, *span, t, np.concatenate(parts, axis=1), given)
 
 
 def straight(t: Array, values: Array) -> Array:

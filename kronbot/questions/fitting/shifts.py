@@ -30,11 +30,12 @@ PURPOSE = "fit"
 
 @dataclass(frozen=True)
 class Shifts:
-    """Expressions of parameters, ``of`` (columns,) which each column has one: its place, -1 for none."""
+    """Expressions of parameters, ``of`` (columns,) which each column, by ``names``, has one: its place, -1 for none."""
 
     variation: Variation
     expressions: tuple[Expression, ...]
     of: npt.NDArray[np.intp]
+    names: tuple[str, ...]
 
     @staticmethod
     def read(variation: Variation, given: Mapping[str, Expression], told: Sorted, word: str) -> Shifts:
@@ -46,7 +47,7 @@ class Shifts:
         order = [*given]
         meant = ([key for key in given if matches(key, name)] for name in names)
         of = np.array([order.index(max(each, key=len)) if each else -1 for each in meant], dtype=int)
-        return Shifts(variation, tuple(given.values()), of)
+        return Shifts(variation, tuple(given.values()), of, tuple(names))
 
     @cached_property
     def _symbols(self) -> SX:

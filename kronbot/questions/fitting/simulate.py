@@ -134,9 +134,9 @@ class SimulatedAnswers:
         """The rows of a table. Raises UsageError for columns that do not fit."""
         robot = variation.robot
         demand_inertia(robot)
-        records, driven, told = read(robot, named, only)
+        records, driven, told, begins = read(robot, named, only)
         delays = Shifts.read(variation, delay or {}, told, "delay")
-        zeros = Shifts.read(variation, offset or {}, told, "offset")
+        zeros = Shifts.read(variation, offset or {}, replace(told, columns=begins), "offset")
         model, beginning = begun(variation, driven, told.columns, records, initial, zeros)
         rows, data = np.arange(len(told.rows)), Measured(told.columns, told.measured)
         shared = _Shared(max(r.times[-1] for r in records), Followers(model.flow, TOLERANCES))
