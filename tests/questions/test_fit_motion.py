@@ -436,3 +436,23 @@ def test_a_drive_bears_what_is_behind_a_shaft_of_which_one_end_is_measured(end):
     both |= {"q1.motor_ddot": qdd, "torque.q1": 0.1 * qdd + 5000 * twist + 2 * rate + 0.5 * (qd + rate)}
     told = robot.fit(both, question="dynamics", estimate="b,Jr", sigma={"torque.q1": 1e-6})
     assert told.at["parameters"] == pytest.approx({"b": 0.5, "Jr": 0.1}, rel=1e-6)
+
+
+def test_noise_that_is_differentiated_alternates_and_is_told():
+    """Of joints, not of torques alone: standard errors of independent errors are too large."""
+    arm = kronbot.loads(
+        "kronbot: 1\nname: arm\ngravity: [0, -9.81, 0]\nparameters: {m: 1.5, b: 0.3}\nlinks:\n"
+        "  - {name: a, joint: {type: revolute, name: q1, damping: b}, pose: {}, rigid: {mass: m, com: [0.4, 0, 0],\n"
+        "     inertia: {Izz: 0.05}}}\n"
+    )
+    t, rng, waves = np.arange(0, 6, 0.005), np.random.default_rng(4), ((0.5, 2.0), (0.3, 5.0), (0.1, 11.0))
+    q, v, a = (sum(s * w**k * np.sin(w * t + k * np.pi / 2) for s, w in waves) for k in range(3))
+    torque = (0.05 + 1.5 * 0.4**2) * a + 0.3 * v + 1.5 * 9.81 * 0.4 * np.cos(q)
+
+    def told(of_joint, of_torque):
+        data = {"t": t, "q1": q + of_joint * rng.normal(size=len(t)), "torque.q1": torque}
+        data["torque.q1"] = torque + of_torque * rng.normal(size=len(t))
+        found = arm.fit(data, question="dynamics", estimate=["m", "b"], differentiate=8)
+        return any("alternate along the rows" in each for each in found.warnings)
+
+    assert told(5e-4, 1e-3) and not told(0, 0.1)

@@ -272,7 +272,7 @@ def following(errors: Array, leverages: Array, records: Array, level: float = 1e
     products = before * after
     total, size = float(products.sum()), float(np.sqrt((before @ before) * (after @ after)))
     chance = np.sqrt(-2 * np.log(level) * (products @ products)) + leverages.sum() * (errors @ errors) / len(errors)
-    return total / size if total > chance else 0.0
+    return total / size if abs(total) > chance else 0.0
 
 
 def outlying(errors: Array, leverages: Array, rows: npt.NDArray[np.intp], level: float = 0.01) -> list[int]:

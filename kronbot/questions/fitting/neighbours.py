@@ -29,13 +29,21 @@ def neighbours(search: Search) -> Iterator[str]:
 
     With a correlation r of neighbours, which fades by r from row to row, N errors tell as much as N (1 - r)/(1 + r)
     independent ones, and as one at least. Noise of first rows that are taken as exact is in all others and is told
-    elsewhere: columns count whose errors are correlated without what it may lead to, too.
+    elsewhere: columns count whose errors are correlated without what it may lead to, too. Noise of joints that are
+    differentiated alternates along the rows that are compared.
     """
-    told = search.told
-    if told.records is None or not search.found.converged:
+    told, differentiated = search.told, search.inquiry.differentiate is not None
+    if not search.found.converged or (told.records is None and not differentiated):
         return
     weighted = search.found.errors * np.sqrt(search.found.weights)
     found = _correlated(search, weighted, search.knowledge.leverage())
+    if alternating := {name: r for name, (r, _) in found.items() if r < 0}:
+        yield (
+            f"errors of {listing(alternating)} alternate along the rows, neighbours with a correlation of "
+            f"{min(alternating.values()):.2g}, as noise of joints does that is differentiated: standard errors hold "
+            "for independent errors, and are too large"
+        )
+        found = {name: each for name, each in found.items() if name not in alternating}
     states = {name for names in search.robot.derivative_names(["q", "qd"]).values() for name in names}
     if found and search.inquiry.initial == "rows" and not states.isdisjoint(told.compared):
         left = _correlated(search, *_beside_first_rows(search, weighted))
@@ -59,15 +67,15 @@ def _correlated(search: Search, errors: Array, leverages: Array) -> dict[str, tu
     Where sigma is given, errors far below it are no matter.
     """
     told, present, found = search.told, search.present, {}
-    assert told.records is not None, "rows are in time"
+    along = np.zeros(len(told.rows)) if told.records is None else told.records
     column = np.nonzero(present)[1]
     for i, smallest in enumerate(_of_runs(told) / search.noise.sigma):
-        own, records = errors[column == i], told.records[present[:, i]]
+        own, records = errors[column == i], along[present[:, i]]
         rms = float(np.sqrt(own @ own / max(len(own), 1)))
         if rms > smallest:
             r = following(own, leverages[column == i], records)
             times = rms * float(np.sqrt((1 + r) / max(1 - r, 2 / len(own))))
-            if r > 0 and times > MORE:
+            if (r > 0 and times > MORE) or (told.records is None and (1 + r) * MORE**2 < 1 - r):
                 found[told.columns[i].name] = r, times
     return found
 
