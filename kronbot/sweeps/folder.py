@@ -93,7 +93,8 @@ class Folder:
                     with closing(room.inner(NEW)) as inside, ExitStack() as held:
                         replaced = None
                         if before is not None and host.own(before):
-                            replaced = held.enter_context(closing(folder.inner(target.name)))
+                            with _said():
+                                replaced = held.enter_context(closing(folder.inner(target.name)))
                         self._fill(inside, replaced, task, chunks)
                         host.settle()
                         if before is not None:

@@ -583,6 +583,16 @@ def test_a_folder_that_becomes_a_file_stays(tmp_path, monkeypatch):
     assert path.read_text() == "theirs" and left(tmp_path) == ["before", "runs", "runs.part"]
 
 
+def test_a_file_that_appears_before_a_folder_is_written_stays(tmp_path, arm):
+    path = tmp_path / "runs"
+    asked = {"output": f"{path}/", "workers": 1, "progress": lambda _: path.write_text("theirs")}
+    with pytest.raises(
+        KronbotError, match="runs/: something has appeared there meanwhile and stays: move it away; 2 of"
+    ):
+        arm.sweep("check", {"EI": [20, 21]}, **asked).result()
+    assert path.read_text() == "theirs" and left(tmp_path) == ["runs", "runs.part"]
+
+
 def test_what_cannot_be_written_is_found_before_anything_is_computed(tmp_path, monkeypatch):
     """In the library as on the command line; root may write everywhere."""
 
