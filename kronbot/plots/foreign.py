@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
@@ -97,7 +98,7 @@ def _elsewhere() -> Iterator[None]:
     _remove_left(Path(gettempdir()))
     with (
         TemporaryDirectory(prefix=LEFT, ignore_cleanup_errors=True) as for_now,
-        open(Path(for_now, LOCK), "wb") as held,
+        open(Path(for_now, LOCK), "xb") as held,
         environment.for_now(dict.fromkeys(("MPLCONFIGDIR", "HOME", *FONTS), for_now)),
     ):
         with suppress(OSError):  # of a file system without locks, where nothing is removed
@@ -107,11 +108,12 @@ def _elsewhere() -> Iterator[None]:
 
 def _remove_left(place: Path) -> None:
     """Only the user's own, in a place where nobody else can have given them their names."""
-    for left in place.glob(f"{LEFT}*"):
+    for left in place.glob(f"{LEFT}{'[a-z0-9_]' * 8}"):
         with suppress(Failure, OSError), closing(private.opened(left, create=False)) as folder:
-            if folder.status().st_mtime > time.time() - YOUNG:
+            status = folder.status()
+            if stat.S_IMODE(status.st_mode) != 0o700 or status.st_mtime > time.time() - YOUNG:
                 continue
-            handle = folder.open(LOCK, os.O_RDWR | os.O_CREAT)
+            handle = folder.open(LOCK, os.O_RDWR)  # without one it is somebody's own
             try:
                 host.lock(handle)
                 shutil.rmtree(left, ignore_errors=True)

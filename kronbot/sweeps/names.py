@@ -65,8 +65,10 @@ def meanings(robot: Robot, accepted: Collection[str], names: Sequence[str]) -> l
     found: list[Meaning] = []
     for name in names:
         possible = len(name) <= LONGEST_NAME and name.isprintable()  # else messages would not name it either
-        spellings = (name, _of_option(name)) if possible else ()
-        ways = next(filter(None, (list(_ways(robot, accepted, each)) for each in spellings)), [])
+        ways = [*_ways(robot, accepted, name)] if possible else []
+        if possible and not ways:  # only of options: names of the file are spelt as they are
+            option = _of_option(name)
+            ways = [each for each in _ways(robot, accepted, option) if each.argument == option.partition(".")[0]]
         if not ways:
             column, _, joint = name.partition(".")
             if column in _OF_COLUMNS and (given := _OF_COLUMNS[column] + joint) in known:

@@ -14,6 +14,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 
@@ -150,14 +151,18 @@ class Target:
         path = PurePath(self.name)
         return self.name if number == 1 else f"{path.stem}-{number}{path.suffix}"
 
+    @property
+    def blocked(self) -> bool:
+        """Whether what stands there now, a link or a pipe, is no file that could be replaced."""
+        found = self.found()
+        return found is not None and not stat.S_ISREG(found.st_mode)
+
     def finish(self, draft: Draft) -> os.stat_result:
         """What is to be written is written: what the file is now. Raises OSError."""
         os.ftruncate(draft.descriptor, draft.end)
         os.fsync(draft.descriptor)
         found = self.found() if self.overwrite else None
         if found is not None:
-            if not stat.S_ISREG(found.st_mode):
-                raise OSError(errno.EINVAL, "what stands there is no file any more")
             self.folder.hand_on(self.name, found, draft.descriptor)
         status = os.fstat(draft.descriptor)
         draft.descriptor = host.before_renaming(draft.descriptor)
@@ -246,9 +251,11 @@ def by_inode(files: Iterable[tuple[PurePath, str]]) -> dict[tuple[int, int], str
 def publish(files: Sequence[tuple[Target, Draft]], numbers: Iterable[int] = NUMBERS) -> int:
     """Give the drafts of one answer their names, all of them or none: the number of those that they have got.
 
-    It is the first at which none is the name of a file that is not to be replaced. Raises FileExistsError where there
-    is no such number, OSError.
+    It is the first at which none is the name of a file that is not to be replaced: of any, where something else than a
+    file has come to where one was to be. Raises FileExistsError where there is no such number, OSError.
     """
+    if any(target.blocked for target, _ in files):
+        files = [(replace(target, overwrite=False), draft) for target, draft in files]
     statuses = [target.finish(draft) for target, draft in files]
     for number in numbers:
         with suppress(FileExistsError), ExitStack() as taken:

@@ -207,9 +207,26 @@ def test_a_file_that_appears_meanwhile(tmp_path, monkeypatch, saved, links):
     assert names(tmp_path / "far") == ["run-2.csv", "run.csv"]
     (tmp_path / "near.csv").unlink()
     shutil.rmtree(tmp_path / "far")
-    with pytest.raises(KronbotError, match="what stands there is no file any more"):
+    with pytest.raises(KronbotError, match="pipe.csv has appeared meanwhile and stays; the answer is in .*pipe-2.csv"):
         saved("pipe.csv", b"mine", True, lambda: os.mkfifo(tmp_path / "pipe.csv"))
-    assert names(tmp_path) == ["new.csv", "odd-2.csv", "odd.csv", "pipe.csv", "run-2.csv", "run-3.csv", "run.csv"]
+    told = ["new.csv", "odd-2.csv", "odd.csv", "pipe-2.csv", "pipe.csv", "run-2.csv", "run-3.csv", "run.csv"]
+    assert names(tmp_path) == told and stat.S_ISFIFO((tmp_path / "pipe.csv").stat().st_mode)
+    # What may be replaced may not where it has become something else, nor may what has another number.
+    (tmp_path / "pipe-2.csv").write_text("theirs")
+    (tmp_path / "pipe.csv").unlink()
+    (tmp_path / "pipe.csv").write_text("old")
+
+    def exchange():
+        (tmp_path / "pipe.csv").unlink()
+        (tmp_path / "pipe.csv").symlink_to("new.csv")
+
+    with pytest.raises(KronbotError, match="the answer is in .*pipe-3.csv"):
+        saved("pipe.csv", b"mine", True, exchange)
+    assert [(tmp_path / name).read_text() for name in ("new.csv", "pipe-2.csv", "pipe-3.csv")] == [
+        "new",
+        "theirs",
+        "mine",
+    ]
 
 
 def test_a_picture_is_not_lost_with_the_name_of_its_answer(tmp_path, monkeypatch, capsys, unsettled):

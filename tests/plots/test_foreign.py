@@ -50,7 +50,8 @@ def test_settings_that_cannot_be_read_are_told(tmp_path):
 
 
 def test_folders_that_killed_processes_have_left_go(tmp_path, monkeypatch):
-    """Not those in use, nor those that have just been made, nor in a place where others may name folders."""
+    """Not those in use, nor those that have just been made, nor in a place where others may name folders, nor such
+    that only look like them."""
     place = tmp_path / "place"
     place.mkdir(0o700)
     monkeypatch.setattr(tempfile, "tempdir", str(place))
@@ -59,8 +60,13 @@ def test_folders_that_killed_processes_have_left_go(tmp_path, monkeypatch):
     for _ in range(2):
         subprocess.run([sys.executable, "-c", script], env=environment, check=False)
     left, young = place.iterdir()
+    own = [place / f"kronbot-matplotlib-{name}" for name in ("figures", "mine1234", "group123")]
+    for each in own:
+        each.mkdir(0o755 if each.name.endswith("group123") else 0o700)
+        (each / ("thesis.txt" if each.name.endswith("mine1234") else "in-use")).touch()
+        os.utime(each, (0, 0))
     with foreign._elsewhere():
-        (used,) = {*place.iterdir()} - {left, young}
+        (used,) = {*place.iterdir()} - {left, young, *own}
         for old in (left, used):
             os.utime(old, (0, 0))
         place.chmod(0o777)
@@ -69,7 +75,7 @@ def test_folders_that_killed_processes_have_left_go(tmp_path, monkeypatch):
         place.chmod(0o700)
         with foreign._elsewhere():
             assert not left.exists() and used.exists() and young.exists()
-    assert [*place.iterdir()] == [young]
+    assert {*place.iterdir()} == {young, *own}
 
 
 @pytest.mark.slow

@@ -107,6 +107,15 @@ def test_options_are_varied_by_the_names_that_the_command_line_has(arm):
     accepted = {"effort_limits", "closed_loop"}
     assert meanings(arm.model, accepted, told) == meanings(arm.model, accepted, [*meant, "closed_loop"])
     assert [row["in"] for row in rows(arm.sweep("jacobian", {"in": ["base", "body"]}))] == ["base", "body"]
+    text = (
+        "kronbot: 1\nname: r\ngravity: [0, 0, 0]\nparameters: {m_load: 1}\nlinks:\n"
+        "  - {name: a, joint: {type: revolute, name: q_1}, pose: {}, rigid: {mass: m_load, inertia: {Izz: 1}}}\n"
+    )
+    for name in ("m-load", "q-1", "q-1_dot"):  # names of the file are spelt as they are
+        with pytest.raises(
+            UsageError, match=f"nothing to vary called '{name}'; did you mean '{name.replace('-', '_')}'"
+        ):
+            meanings(kronbot.loads(text).model, {"q", "qd", "order"}, [name])
 
 
 @pytest.mark.parametrize(
