@@ -36,7 +36,10 @@ def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpo
         demand_directions(robot, at[None], f" at {', '.join(posture(robot, at[list(robot.rigid)]))}")
     bent = [f"the tip of {name} is {tip[0, 0]:.3g} m off, {rounded(100 * tip[0, 1], 3)} % of its length"
             for name, tip in tips(robot, purpose, lost.q[None]).items()]  # fmt: skip
-    text = f"no stable path of equilibria beyond {lost.share:.4g} of the {what}; there "
+    end = f"no stable path of equilibria beyond {lost.share:.4g} of the {what}"
+    if lost.share > 1 - MOVES:
+        end = f"at the end of the {what} nothing holds the robot in some direction: it has no place of its own"
+    text = f"{end}; there "
     text += " and ".join(bent) or "all links are rigid"
     turn = _linear_turn(path, straight)
     if turn > ABSURD:

@@ -231,3 +231,13 @@ def wanted(robot: Robot, wish: Wish, arm: Arm) -> Wanted:
         tuple(places), wish.low, wish.high, scale, ways, weights, least, most, sizes, duration,
         wish.least, wish.follows, [*zip(times.tolist(), (place for _, place in wish.through), strict=True)],
     )  # fmt: skip
+
+
+def too_fast(robot: Robot, follows: bool) -> str:
+    """What is too fast for the intervals of a search, and what wants fewer of them, in words."""
+    rubs = any(joint.friction is not None for joint in robot.joints)
+    sharp = [*["vibrations"] * bool(robot.flexible), *["friction that turns over"] * rubs] or ["what the arm does"]
+    cures = [*["fewer modes a link"] * bool(robot.flexible), *["more smoothing of friction"] * rubs, "damping"]
+    cures += ["a shorter motion", *["motors that follow a motion (drive motion)"] * (not follows)]
+    verb = "are" if robot.flexible else "is"
+    return f"{' and '.join(sharp)} {verb} too fast beside the motion; {', '.join(cures)} want fewer intervals"

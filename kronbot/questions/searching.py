@@ -228,7 +228,7 @@ class Search:
             efforts = [share * passed.get(f"torque.{joint.name}", 0.0) for joint in robot.joints]
             wanted = _tighter(wide, efforts, [share * passed[name] for name in wish.limits])
             intervals *= 2 if refined else 1
-        _refuse(wish, missed, passed, found.plan.intervals)
+        _refuse(robot, wish, missed, passed, found.plan.intervals)
 
     def _first(self, arms: Sequence[Arm], wanted: Wanted, near: Plan | None, wish: Wish, robot: Robot) -> Plan:
         """The best on the first mesh. Least effort of torques, which is in many places, is sought from one ``near`` and
@@ -310,7 +310,7 @@ class Search:
             if found.missed <= ARRIVED:
                 break
         else:
-            _refuse(wish, found.missed, found.passed, steps)
+            _refuse(robots[0], wish, found.missed, found.passed, steps)
         return found
 
 
@@ -338,13 +338,9 @@ def drawn_in(low: Array, high: Array, inward: Array) -> tuple[Array, Array]:
     return low + inward, high - inward
 
 
-def _refuse(wish: Wish, missed: float, passed: Passed, intervals: int) -> NoReturn:
+def _refuse(robot: Robot, wish: Wish, missed: float, passed: Passed, intervals: int) -> NoReturn:
     if missed > ARRIVED:
         why = f"by {missed:.1g} of its way, {intervals} intervals"
-        cure = "" if wish.follows else ", motors that follow a motion (drive motion)"
-        raise ComputationError(
-            f"under the plan the arm misses its goal ({why}): vibrations are too fast beside the motion; fewer modes a "
-            f"link, damping, a shorter motion{cure} want fewer intervals"
-        )
+        raise ComputationError(f"under the plan the arm misses its goal ({why}): {posed.too_fast(robot, wish.follows)}")
     name, beyond = max(passed.items(), key=lambda item: item[1])
     raise ComputationError(f"under the plan {name} goes beyond its limits, by {beyond:.1g} of them")

@@ -902,6 +902,31 @@ def test_what_a_simulation_says_against_a_plan_is_told():
     assert not replace(found, missed=1e-6, passed={"torque.q1": 1e-6}).shortcomings
 
 
+RUBBING = """
+kronbot: 1
+name: f1
+gravity: [0, 0, -9.81]
+links:
+  - name: boom
+    joint: {type: revolute, name: lift, damping: 0.5, friction: {coulomb: 0.2}}
+    pose: {rpy: [pi/2, 0, 0]}
+    rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Izz: 0.2}}
+"""
+
+
+def test_what_is_too_fast_for_a_search_is_what_the_robot_has():
+    """Vibrations of beams and shafts, friction, or neither, each with the cures that it has."""
+    beams, rubbing = kronbot.load("khang").model, kronbot.loads(RUBBING).model
+    assert posed.too_fast(beams, False).startswith(
+        "vibrations are too fast beside the motion; fewer modes a link, damping"
+    )
+    told = (
+        "friction that turns over is too fast beside the motion; more smoothing of friction, damping, a shorter motion"
+    )
+    assert posed.too_fast(rubbing, True) == f"{told} want fewer intervals"
+    assert "modes" not in posed.too_fast(rubbing, False) and "drive motion" in posed.too_fast(rubbing, False)
+
+
 @pytest.mark.slow
 def test_a_plan_that_misses_its_goal_is_kept_with_its_run(monkeypatch, unjudged):
     """And warned of, with the numbers of its own search; its picture says so."""

@@ -153,6 +153,16 @@ elements:
 HOLDING = "simulate: {drive: {s: {pd: {kp: 200, kd: 20, target: 0.3}}}}\n"
 
 
+def test_a_base_that_springs_hold_in_no_direction_across_has_no_place_of_its_own():
+    """Without weight they are slack at the end of the way: other angles do not help, and the message says why."""
+    upright = "points: [[1, 1, 2], [1, 1, 0]]", "points: [[-1, 1, 2], [-1, 1, 0]]", "points: [[0, -1, 2], [0, -1, 0]]"
+    hung = MOORED.replace("tendon", "spring").replace("-9.81", "0").replace("rest: 2", "rest: 1.9")
+    for line, points in zip([each for each in hung.splitlines() if "points" in each], upright, strict=True):
+        hung = hung.replace(line, f"{line[: line.index('points')]}{points}, stiffness: 4000, rest: 1.9}}")
+    with pytest.raises(ComputationError, match="of the weight nothing holds the robot in some direction"):
+        kronbot.loads(hung).simulate(0.02, 0.01, start="equilibrium")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
