@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -108,6 +107,8 @@ def _elsewhere() -> Iterator[None]:
 
 def _remove_left(place: Path) -> None:
     """Only the user's own, in a place where nobody else can have given them their names."""
+    import shutil  # here, as above
+
     for left in place.glob(f"{LEFT}{'[a-z0-9_]' * 8}"):
         with suppress(Failure, OSError), closing(private.opened(left, create=False)) as folder:
             status = folder.status()

@@ -45,6 +45,7 @@ from kronbot.questions.closed_loop import MARGINS, margin_numbers
 from kronbot.questions.costs import UNPAID, cost, paid, told_of_cost
 from kronbot.questions.designed_poles import both, in_words, reached_of, told_of_passive, told_of_poles, told_poles
 from kronbot.questions.designed_shaper import shaper
+from kronbot.questions.elements import falling
 from kronbot.questions.limits import told_of_rows, told_of_start
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
@@ -52,7 +53,6 @@ from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import Choice
 from kronbot.questions.simulate import Run, simulate
 from kronbot.questions.validity import told_of_validity
-from kronbot.questions.verdict import base_falls
 from kronbot.records import dataclass
 
 PURPOSE = "design"
@@ -145,7 +145,7 @@ def design(
     loop = with_feedback(system, E, dE, K)
     closed = Modes(reached_of(poles_of(loop), lost, len(rest.A)), n)
     told = told_of_validity(robot, found.point.q, found.point.qd, locked)
-    falls = base_falls(robot, found.point.q)
+    falls = falling(robot, found.point.q)
     told += [FALLS] if falls else []
     told += told_of_poles(loop, closed, wish.lqr, wish.poles)
     summary |= margin_numbers(*disk_margin(rest.A, rest.B, K @ rest.N, both(closed.poles)))

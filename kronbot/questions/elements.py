@@ -89,12 +89,14 @@ def depths_of_tendons(robot: Robot, q: Array) -> dict[str, Array]:
 
 
 def falling(robot: Robot, q: Array) -> bool:
-    """Whether no element holds a floating base at rest at q (n,)."""
+    """Whether gravity sets a floating base falling from rest at q (n,), where no element holds it."""
 
     def found() -> tuple[dict[str, SX], dict[str, SX]]:
         at = SX.sym("q", robot.n)
         return {"q": at}, {"falls": falls(robot, at)}
 
+    if not robot.base or not any(robot.parameters.evaluate_all(robot.gravity, PURPOSE)):
+        return False
     return not hung(robot) or bool(traced(robot, "falls", PURPOSE, found).rows(q[None])["falls"].all())
 
 

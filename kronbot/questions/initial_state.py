@@ -89,7 +89,7 @@ def falls(robot: Robot) -> bool:
 def told_of_tendons(robot: Robot, system: Equations) -> list[str]:
     """A word on drives that know nothing of the tendons that alone hold a base, and the weight of the arm on it."""
     weighing = system.drives.along_motion or system.drives.controllers.weighs
-    if not weighing or robot.gravity.is_zero() or not hung(robot) or hung(without_contacts(robot)):
+    if not weighing or not hung(robot) or not falls(without_contacts(robot)):
         return []
     return [
         "tendons alone hold the base, and drives know none: torques of the rigid arm, and gravity compensation, are "

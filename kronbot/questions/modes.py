@@ -115,7 +115,7 @@ class Vibrations:
         joints = list(robot.rigid)
         basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
         if not robot.gravity.is_zero():
-            if robot.base and falling(robot, q):
+            if falling(robot, q):
                 basic += ", falling freely"
             elif robot.flexible:
                 beams = any(link.beam is not None for link in robot.links)

@@ -99,12 +99,7 @@ def about_which(
 
 def _held(robot: Robot, q: Array, qdd: Array) -> str:
     """That what would fall is held in the basic motion q, qdd (n,), in words: as by constant forces -h_L."""
-    return ", in which the base does not fall" if base_falls(robot, q) and not qdd[list(robot.base[:3])].any() else ""
-
-
-def base_falls(robot: Robot, q: Array) -> bool:
-    """Whether gravity sets a floating base falling from q (n,), where no element holds it."""
-    return bool(robot.base) and not robot.gravity.is_zero() and falling(robot, q)
+    return ", in which the base does not fall" if falling(robot, q) and not qdd[list(robot.base[:3])].any() else ""
 
 
 def _stays_balanced(trace: Trace, point: Sequence[Array], free: Sequence[int]) -> bool:

@@ -283,6 +283,9 @@ def test_a_base_that_falls_is_told_with_gains_of_its_arm_as_the_cure():
     """No cost is simulated of what the model does not do; without gravity it is."""
     falling = kronbot.loads(HOVER).design(lqr=True)
     still = kronbot.loads(HOVER.replace("-9.81", "0")).design(lqr=True)
+    by_number = kronbot.loads(HOVER.replace("-9.81]", "-g]\nparameters: {g: 9.81}"))
+    assert by_number.design(lqr=True).warnings == falling.warnings
+    assert not any("falls" in each for each in by_number.with_parameters(g=0).design(lqr=True).warnings)
     assert falling.warnings[0].startswith("the base falls, that of this model does not")
     assert "cost_simulated" not in falling.summary and not any("pays" in each for each in falling.warnings)
     assert still["K"] == pytest.approx(falling["K"], rel=1e-9) and not any("falls" in each for each in still.warnings)

@@ -169,6 +169,7 @@ def test_a_base_that_springs_hold_in_no_direction_across_has_no_place_of_its_own
         (MOORED + HOLDING, True),
         (MOORED.replace("tendon", "spring") + HOLDING, False),
         (MOORED.replace("-9.81", "0") + HOLDING, False),
+        (MOORED.replace("-9.81]", "g]\nparameters: {g: 0}") + HOLDING, False),
         (MOORED + "simulate: {drive: {s: {torque: 14}}}\n", False),
         (MOORED + "control: {s: {pid: {kp: 200, kd: 20}, target: 0.3, gravity: none}}\n", False),
     ],

@@ -264,8 +264,8 @@ def following(errors: Array, leverages: Array, records: Array, level: float = 1e
 
     Neighbours are rows that follow each other in one of the ``records`` (M,). Of independent symmetric errors, however
     large each is, products e_i e_i+1 have independent signs, so that their sum is beyond sqrt(2 ln(1/level) sum (e_i
-    e_i+1)^2) in less than this share of fits (Hoeffding). What a fit takes away correlates what it leaves: sums of such
-    products change by the sum of the leverages (M,) times the variance at most.
+    e_i+1)^2), on each side, in less than this share of fits (Hoeffding). What a fit takes away correlates what it
+    leaves: sums of such products change by the sum of the leverages (M,) times the variance at most.
     """
     joined = records[1:] == records[:-1]
     before, after = errors[:-1][joined], errors[1:][joined]
